@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+'use strict'
+const { existsSync } = require('node:fs')
+const path = require('node:path')
+const { run } = require('./with-node.cjs')
+
+// A clone runs its sources; Node does not strip types below node_modules, so the published package carries JavaScript.
+const compiled = path.join(__dirname, '../cli/main.js')
+run(existsSync(compiled) ? compiled : path.join(__dirname, '../cli/main.ts'), process.argv.slice(2))

