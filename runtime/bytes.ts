@@ -1,0 +1,59 @@
+/** Bodies and encodings, strictly: what is not exactly well-formed is refused, never repaired. */
+import { refuse } from '../src/sdk/errors.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws HttpError 415 for another content type, 400 `invalid_request` for what is not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== undefined && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
+    throw refuse('unsupported_media_type')
+  }
+  const bytes = new Uint8Array(await request.arrayBuffer())
+  if (bytes.length === 0) throw malformed('a JSON body is required')
+  if (type === undefined) throw refuse('unsupported_media_type')
+  const parsed = parseJson(bytes)
+  if (!parsed) throw malformed('the body is not valid JSON')
+  return parsed.value
+}
+
+function malformed(reason: string) {
+  return refuse('invalid_request', reason, { fields: [{ path: 'body', reason }] })
+}
+
+/** @returns `undefined` for bytes that are not UTF-8 JSON. */
+export function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(utf8.decode(bytes)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Lowercase pairs only: what senders produce, and one spelling for one signature. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^(?:[0-9a-f]{2})*$/.test(text)) return undefined
+  const bytes = new Uint8Array(text.length / 2)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  return bytes
+}
+
+/** Canonical base64 with padding (RFC 4648 section 4). */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return undefined
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  return btoa(String.fromCharCode(...bytes)) === text ? bytes : undefined
+}
+
+/** Canonical base64url without padding (RFC 7515 section 2). */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined
+  const padded = text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4)
+  return fromBase64(padded)
+}
+
+export function toHex(bytes: ArrayBuffer): string {
+  let text = ''
+  for (const byte of new Uint8Array(bytes)) text += byte.toString(16).padStart(2, '0')
+  return text
+}

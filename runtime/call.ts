@@ -1,0 +1,41 @@
+/** One request while it is served: what every step of its path needs to know. */
+import type { LogLevel } from '../src/sdk/scope.ts'
+import { newId } from '../src/wire/ids.ts'
+import { writeLine } from './log.ts'
+
+export type Env = Record<string, unknown>
+
+export interface Call {
+  request: Request
+  env: Env
+  /** `req_…`, in the log, in `x-request-id` and in every error. */
+  requestId: string
+  /** As sent: percent-encoded, without the query. */
+  path: string
+  /** With its `?`, or empty. */
+  search: string
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
+  /** Keeps the isolate alive for work that outlives the answer. */
+  waitUntil(promise: Promise<unknown>): void
+}
+
+export function beginCall(request: Request, env: Env, context: ExecutionContext): Call {
+  const requestId = newId('req_')
+  const afterHost = request.url.indexOf('/', request.url.indexOf('//') + 2)
+  const query = request.url.indexOf('?', afterHost)
+  return {
+    request,
+    env,
+    requestId,
+    path: query === -1 ? request.url.slice(afterHost) : request.url.slice(afterHost, query),
+    search: query === -1 ? '' : request.url.slice(query),
+    log: (level, message, fields) => writeLine(env, level, message, { request_id: requestId, ...fields }),
+    waitUntil: (promise) => context.waitUntil(promise),
+  }
+}
+
+/** A binding that is text, or `undefined` when it is absent or empty. */
+export function textBinding(env: Env, name: string): string | undefined {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,19 @@
+/** Builds the project's classes: one instance of each per isolate, at first use, in the order fixed at build (contract 2.2). */
+import type { Component } from './table.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a constructor takes is checked by the build
+export type Class = new (...args: any[]) => object
+
+/** @returns the instance of the component with that index. */
+export function createContainer(components: readonly Component[], classes: readonly Class[]): (index: number) => object {
+  const instances: object[] = []
+  return function instance(index) {
+    instances[index] ??= new classes[index]!(...components[index]!.dependencies.map(instance))
+    return instances[index]
+  }
+}
+
+/** Calls a method that the table names. */
+export function invoke(target: object, method: string, args: readonly unknown[]): unknown {
+  return (target as Record<string, (...args: readonly unknown[]) => unknown>)[method]!(...args)
+}

@@ -1,0 +1,92 @@
+/**
+ * A TCP socket in the shape of the WebSocket that the neon driver expects, so that the same driver reaches any Postgres
+ * without a proxy process (contract 5.4). Negotiates TLS the way Postgres does: SSLRequest, one byte, handshake.
+ */
+import { connect } from 'cloudflare:sockets'
+
+type Listener = (event: { data?: Uint8Array; message?: string }) => void
+
+const sslRequest = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47])
+
+/** @returns a class for the driver's `webSocketConstructor`, which is given `ws://host:port`. */
+export function tcpSocketClass(tls: boolean) {
+  return class TcpSocket {
+    binaryType = 'arraybuffer'
+    #socket: Socket
+    #writer: WritableStreamDefaultWriter<Uint8Array> | undefined
+    #listeners: { [event: string]: Listener[] } = {}
+    #isClosed = false
+
+    constructor(address: string) {
+      const { hostname, port } = new URL(address)
+      const host = hostname.replace(/^\[|\]$/g, '')
+      this.#socket = connect(
+        { hostname: host, port: Number(port) },
+        { secureTransport: tls ? 'starttls' : 'off', allowHalfOpen: false },
+      )
+      // rejects when the connection breaks; the reader says so first
+      this.#socket.closed.catch(() => {})
+      this.#run().catch((error: unknown) => {
+        if (!this.#isClosed) this.#emit('error', { message: error instanceof Error ? error.message : String(error) })
+        this.#close()
+      })
+    }
+
+    addEventListener(event: string, listener: Listener): void {
+      ;(this.#listeners[event] ??= []).push(listener)
+    }
+
+    send(bytes: Uint8Array): void {
+      this.#writer?.write(bytes).catch(() => this.#close())
+    }
+
+    close(): void {
+      this.#isClosed = true
+      const closed = this.#writer ? this.#writer.close() : this.#socket.close()
+      closed.catch(() => {}).finally(() => this.#close())
+    }
+
+    #emit(event: string, value: { data?: Uint8Array; message?: string } = {}): void {
+      for (const listener of this.#listeners[event] ?? []) listener(value)
+    }
+
+    #close(): void {
+      const listeners = this.#listeners['close'] ?? []
+      this.#listeners = {}
+      this.#isClosed = true
+      this.#socket.close().catch(() => {})
+      for (const listener of listeners) listener({})
+    }
+
+    async #run(): Promise<void> {
+      await this.#socket.opened
+      if (tls) this.#socket = await startTls(this.#socket)
+      this.#writer = this.#socket.writable.getWriter()
+      this.#emit('open')
+      const reader = this.#socket.readable.getReader()
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        this.#emit('message', { data: value })
+      }
+      this.#close()
+    }
+  }
+}
+
+async function startTls(socket: Socket): Promise<Socket> {
+  const writer = socket.writable.getWriter()
+  await writer.write(sslRequest)
+  writer.releaseLock()
+  const reader = socket.readable.getReader()
+  const { value } = await reader.read()
+  reader.releaseLock()
+  // one byte and no more: what follows it in the clear could have been put there by anybody
+  if (value?.length !== 1 || value[0] !== 83) {
+    throw new Error('the database does not offer TLS; only a loopback host, or sslmode=disable, goes without')
+  }
+  const secured = socket.startTls()
+  secured.closed.catch(() => {})
+  await secured.opened
+  return secured
+}

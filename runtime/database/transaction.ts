@@ -1,0 +1,179 @@
+/**
+ * The request's two transactions: one bound to the caller, one on a second connection that bypasses row-level security
+ * (contract 2.4, 5.2). Each is opened by its first use.
+ */
+import { refuse } from '../../src/sdk/errors.ts'
+import type { Row, Session } from '../../src/sdk/scope.ts'
+import { toHex } from '../bytes.ts'
+import { type Call, textBinding } from '../call.ts'
+import type { Identity } from '../identity/identify.ts'
+import { errorFields } from '../log.ts'
+import type { RouteTable } from '../table.ts'
+import type { Connection } from './driver.ts'
+import { normalise, Unavailable } from './unavailable.ts'
+
+/** Longest time of one statement, and of a pause between two, in milliseconds. */
+const statementMs = 10_000
+
+/** What the database says of the caller, on this very request. */
+export interface Grants {
+  roles: string[]
+  permissions: string[]
+}
+
+interface Context extends Grants {
+  session_ended: boolean
+}
+
+export interface RequestDatabase {
+  caller: Session
+  service: Session
+  /** @returns `null` when the session of the token was ended; the transaction is then open for nobody. @throws Unavailable */
+  readGrants(): Promise<Grants | null>
+  /** Ends both, the service first. @throws when either did not commit: the request has then failed. */
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+export function createRequestDatabase(
+  call: Call,
+  roles: RouteTable['databaseRoles'],
+  verified: Identity | null,
+): RequestDatabase {
+  let identity = verified
+  let hasEndedSession = false
+  const caller = createTransaction('DATABASE_URL', roles.caller)
+  const service = createTransaction('DATABASE_SERVICE_URL', roles.service)
+
+  function createTransaction(binding: string, role: string) {
+    let opening: Promise<{ connection: Connection; context: Context | undefined }> | undefined
+    let isOver = false
+
+    const begin = () => (opening ??= open(call, binding, role, identity))
+
+    /** Ends the transaction if it was opened. @returns the tag of the command. */
+    async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
+      isOver = true
+      const opened = await opening?.catch(() => undefined)
+      opening = undefined
+      if (!opened) return undefined
+      try {
+        return await opened.connection.end(command)
+      } catch (error) {
+        throw normalise(error)
+      } finally {
+        call.waitUntil(opened.connection.close().catch(() => {}))
+      }
+    }
+
+    return {
+      begin,
+      finish,
+      async discard() {
+        await finish('ROLLBACK').catch(() => {})
+        isOver = false
+      },
+      session: {
+        async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
+          if (isOver) throw new Error('this request has ended, and its transaction with it')
+          const { connection, context } = await begin()
+          if (context?.session_ended) {
+            hasEndedSession = true
+            throw refuse('unauthorized')
+          }
+          try {
+            return (await connection.query(text, parameters)) as T[]
+          } catch (error) {
+            throw normalise(error)
+          }
+        },
+      },
+    }
+  }
+
+  return {
+    caller: caller.session,
+    service: service.session,
+
+    async readGrants() {
+      const { context } = await caller.begin()
+      if (!context) return { roles: [], permissions: [] }
+      if (!context.session_ended) return context
+      identity = null // whatever the handler now asks of the database, it asks as nobody
+      await caller.discard()
+      return null
+    },
+
+    async commit() {
+      // a handler that swallowed the refusal has still worked for somebody who was signed out
+      if (hasEndedSession) throw refuse('unauthorized')
+      let done = ''
+      for (const [name, transaction] of [['service', service] as const, ['caller', caller] as const]) {
+        let tag: string | undefined
+        try {
+          tag = await transaction.finish('COMMIT')
+        } catch (error) {
+          if (done) call.log('error', 'the service transaction is committed, the caller’s is not', errorFields(error))
+          throw error
+        }
+        if (tag === undefined) continue
+        if (tag !== 'COMMIT') {
+          if (done) call.log('error', 'the service transaction is committed, the caller’s is not', { tag })
+          throw new Error(`the ${name} transaction came back as ${tag}: an SQL error in it was not passed on by the handler`)
+        }
+        done = name
+      }
+    },
+
+    async rollback() {
+      await Promise.allSettled([service.finish('ROLLBACK'), caller.finish('ROLLBACK')])
+    },
+  }
+}
+
+/** BEGIN, the binding and the read of the context in one flight; the read runs as the role that was bound. */
+async function open(
+  call: Call,
+  binding: string,
+  role: string,
+  identity: Identity | null,
+): Promise<{ connection: Connection; context: Context | undefined }> {
+  const url = textBinding(call.env, binding)
+  if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
+  const claims = JSON.stringify(identity?.claims ?? {})
+  let connection: Connection | undefined
+  try {
+    const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
+    connection = await connect(url)
+    const results = await connection.fly([
+      { text: 'begin', values: [] },
+      {
+        text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
+          set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
+          set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true)`,
+        values: [role, claims, signature, String(statementMs)],
+      },
+      ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
+    ])
+    return { connection, context: results[2]?.[0] as Context | undefined }
+  } catch (error) {
+    if (connection) call.waitUntil(connection.close().catch(() => {}))
+    // a binding that the database refused is its fault or ours, never an answer about the caller
+    throw error instanceof Unavailable ? error : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
+  }
+}
+
+const claimsKeys = new Map<string, Promise<CryptoKey>>()
+
+/** HMAC-SHA-256 in hex, under the key that the database verifies it with (contract 5.3). */
+async function signClaims(call: Call, claims: string): Promise<string> {
+  const secret = textBinding(call.env, 'CLAIMS_KEY')
+  if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
+  const encoder = new TextEncoder()
+  let key = claimsKeys.get(secret)
+  if (!key) {
+    key = crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    claimsKeys.set(secret, key)
+  }
+  return toHex(await crypto.subtle.sign('HMAC', await key, encoder.encode(claims)))
+}

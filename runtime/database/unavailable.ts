@@ -1,0 +1,20 @@
+/** The database cannot be reached, is full, or cut the request off: 503, whatever was being asked (contract 5.6). */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+
+/** Connection lost, insufficient resources, shutdown or cancellation: SQLSTATE classes 08, 53, 57P and 57014, 25P03. */
+const outages = /^(?:08|53|57P|57014$|25P0[34]$)/
+
+/**
+ * An error of the driver as the runtime knows it: one that Postgres itself raised about the statement stays, whatever
+ * else happened (an event, a closed socket, a time limit) is `Unavailable`.
+ */
+export function normalise(error: unknown): Error {
+  if (error instanceof Unavailable) return error
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  if (error instanceof Error && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !outages.test(code)) return error
+  return new Unavailable(typeof message === 'string' && message ? message : 'the connection to the database failed', {
+    cause: error,
+  })
+}

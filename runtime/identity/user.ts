@@ -1,0 +1,17 @@
+/** The user object that handlers receive (source.md, "Authenticated user object"). */
+import type { UserT } from '../../src/sdk/user.ts'
+import type { Identity } from './identify.ts'
+
+/** @param roles read from the database for this very request. */
+export function userOf({ claims, role }: Identity, roles: string[]): UserT {
+  const { email } = claims
+  return {
+    id: claims.sub,
+    ...(typeof email === 'string' ? { email } : {}),
+    role,
+    emailVerified: claims['email_verified'] === true,
+    metadata: {},
+    roles,
+    device: null,
+  }
+}

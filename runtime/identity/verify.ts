@@ -1,0 +1,81 @@
+/**
+ * Whether an access token is genuine and current (contract 3.1, RFC 7519, RFC 8725). Claims are checked before the
+ * signature: the answer is the same for every failure, and a refusal is cheap.
+ */
+import { fromBase64Url, parseJson } from '../bytes.ts'
+import type { Key } from './keys.ts'
+
+const skewSeconds = 5
+const signatureBytes = 64
+
+export type Claims = Record<string, unknown> & { sub: string; exp: number }
+
+export interface Expected {
+  issuer?: string | undefined
+  audience?: string | undefined
+  /** Unix time in seconds. */
+  now: number
+}
+
+/** A token that passes every check but its signature. */
+export interface Candidate {
+  claims: Claims
+  kid: string | undefined
+  signature: Uint8Array<ArrayBuffer>
+  signed: Uint8Array<ArrayBuffer>
+}
+
+/** @param token three base64url parts. @returns the reason as text when it is refused. */
+export function readToken(token: string, expected: Expected): Candidate | string {
+  const [head, body, seal] = token.split('.') as [string, string, string]
+  const header = readPart(head)
+  if (!header) return 'malformed_header'
+  if (header['alg'] !== 'ES256') return 'wrong_algorithm'
+  if (header['crit'] !== undefined || header['b64'] !== undefined) return 'critical_header'
+  const { typ, kid } = header
+  if (typ !== undefined && !(typeof typ === 'string' && /^(?:application\/)?(?:at\+)?jwt$/i.test(typ))) return 'wrong_type'
+  if (kid !== undefined && typeof kid !== 'string') return 'malformed_header'
+  const claims = readPart(body)
+  if (!claims) return 'malformed_claims'
+  const reason = refuseClaims(claims, expected)
+  if (reason) return reason
+  const signature = fromBase64Url(seal)
+  if (signature?.length !== signatureBytes) return 'malformed_signature'
+  return { claims: claims as Claims, kid, signature, signed: new TextEncoder().encode(`${head}.${body}`) }
+}
+
+/** @returns whether one of the keys made the signature. */
+export async function isSignedBy(keys: readonly Key[], { signature, signed }: Candidate): Promise<boolean> {
+  for (const { key } of keys) {
+    if (await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, signed)) return true
+  }
+  return false
+}
+
+function readPart(part: string): Record<string, unknown> | undefined {
+  const bytes = fromBase64Url(part)
+  const value = bytes && parseJson(bytes)?.value
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}
+
+function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }: Expected): string | undefined {
+  const { exp, nbf, iat, iss, aud, sub } = claims
+  if (typeof exp !== 'number' || !Number.isFinite(exp)) return 'missing_exp'
+  if (exp <= now) return 'expired'
+  if (typeof sub !== 'string' || sub === '') return 'missing_sub'
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now + skewSeconds)) return 'not_yet_valid'
+  if (iat !== undefined && !(typeof iat === 'number' && iat <= now + skewSeconds)) return 'issued_in_the_future'
+  if (issuer !== undefined && iss !== issuer) return 'wrong_issuer'
+  if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) return 'wrong_audience'
+  if (!isStorable(claims)) return 'unstorable_claims'
+  return undefined
+}
+
+/** Postgres can hold neither NUL nor half a surrogate pair: such claims would fail every policy, not this request alone. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner))
+}

@@ -1,0 +1,23 @@
+/** One JSON line per event, naming the worker: structured logs of several workers arrive in one stream. */
+import type { LogLevel } from '../src/sdk/scope.ts'
+import type { Env } from './call.ts'
+
+export function writeLine(env: Env, level: LogLevel, message: string, fields: Record<string, unknown>): void {
+  try {
+    console[level](JSON.stringify({ level, worker: env['STACK_WORKER'] ?? 'backend', message, ...fields }))
+  } catch {
+    // a sink that throws, or fields that cannot be written as JSON, must not harm the request
+    console[level](JSON.stringify({ level, worker: 'backend', message: String(message) }))
+  }
+}
+
+/** An error as fields of a line; the stack names the project's source through the bundle's source map. */
+export function errorFields(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const { cause } = error
+  return {
+    error: `${error.name}: ${error.message}`,
+    stack: error.stack,
+    ...(cause === undefined ? {} : { cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) }),
+  }
+}

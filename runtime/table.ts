@@ -1,0 +1,79 @@
+/**
+ * The route table: what the build knows of a project and the runtime performs. Plain data, also written as
+ * `.stack/table.json` (contract 8.4); the only type that `build/` and `runtime/` share.
+ */
+import type { WebhookProvider } from '../src/wire/webhook-providers.ts'
+
+export interface RouteTable {
+  /** The database roles that requests of this worker are bound to (contract 5.1). */
+  databaseRoles: { caller: string; service: string }
+  /** Every class that is constructed, dependencies before dependents; the generated entry passes the classes in this order. */
+  container: Component[]
+  routes: Route[]
+  webhooks: Webhook[]
+}
+
+export interface Component {
+  class: string
+  /** Relative to the project. */
+  file: string
+  line: number
+  /** Indices into `container`, one for each constructor parameter. */
+  dependencies: number[]
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Route {
+  method: Method
+  /** `/orders/:id`, with the controller's part. */
+  path: string
+  /** Index into `container`. */
+  controller: number
+  /** The method of the class. */
+  handler: string
+  file: string
+  line: number
+  gate: Gate
+  /** Grants are read before the handler: the gate or a parameter needs them (contract 3.5). */
+  readsGrants: boolean
+  /** HTTP status of a result that is neither a `Response` nor `undefined`. */
+  status: number
+  parameters: Parameter[]
+}
+
+/** The one rule in force for a route, resolved at build (contract 4.3). */
+export interface Gate {
+  required: boolean
+  role?: string
+  permission?: string
+  verifiedEmail?: true
+  /** Which level declared it. */
+  decidedBy: 'route' | 'controller' | 'application' | 'default'
+}
+
+export type Parameter =
+  | { from: 'param' | 'query' | 'header'; name: string }
+  | { from: 'body' | 'request' | 'user' | 'optionalUser' | 'requestId' | 'client' }
+
+export interface Webhook {
+  name: string
+  /** Index into `container`. */
+  receiver: number
+  class: string
+  file: string
+  line: number
+  scheme: { provider: WebhookProvider } | { signature: Signature }
+  /** The vault entry that holds the secret. */
+  secret: { env: string }
+  events: { key: string; handler: string }[]
+}
+
+export interface Signature {
+  header: string
+  prefix?: string
+  algo: 'hmac-sha256' | 'hmac-sha1'
+  encoding: 'hex' | 'base64'
+  signs: string
+  timestampHeader?: string
+}

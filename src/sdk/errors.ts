@@ -1,0 +1,50 @@
+/** What the SDK throws. */
+import { type ErrorCode, errorCodes, type FieldError } from '../wire/envelope.ts'
+
+/** An answer: `throw new HttpError(404, 'not_found', 'there is no order 7')` becomes the error envelope (contract 2.3). */
+export class HttpError extends Error {
+  override name = 'HttpError'
+  readonly status: number
+  readonly code: string
+  /** Sent beside the envelope's own fields. */
+  readonly details: { fields?: FieldError[]; headers?: Record<string, string> }
+
+  /**
+   * @param status 400 … 599.
+   * @param code the envelope's `error`, in snake_case.
+   * @param description the envelope's `error_description`.
+   * @throws RangeError for another status.
+   */
+  constructor(status: number, code: string, description: string, details: HttpError['details'] = {}) {
+    super(description)
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new RangeError(`an HttpError's status is 400 to 599, not ${status}`)
+    }
+    this.status = status
+    this.code = code
+    this.details = details
+  }
+}
+
+/** The answer of one of the contract's own codes. */
+export function refuse(
+  code: ErrorCode,
+  description: string = errorCodes[code].description,
+  details: HttpError['details'] = {},
+): HttpError {
+  return new HttpError(errorCodes[code].status, code, description, details)
+}
+
+/** An ambient service was used at module scope, in a timer, or after its request had ended (contract 2.6). */
+export class OutsideRequest extends Error {
+  override name = 'OutsideRequest'
+
+  constructor(service: string) {
+    super(`${service} was used outside a request: call it inside a handler, while the request is served`)
+  }
+}
+
+/** What a decorator does when it is executed after all. */
+export function unbuilt(decorator: string): never {
+  throw new Error(`@${decorator} is read by "stack build" and erased; it was executed, so this code was not built by it`)
+}

@@ -1,0 +1,9 @@
+/** `@stack/backend`: everything a project imports (contract 2). The only file that re-exports. */
+export { Database, type DatabaseSession, Log, Secrets } from './ambient.ts'
+export { HttpError, OutsideRequest } from './errors.ts'
+export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
+export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'
+export { Injectable, Module, type ModuleOptions } from './modules.ts'
+export { Controller, type ControllerOptions, Delete, Get, Patch, Post, Put, type RouteOptions } from './routes.ts'
+export type { UserT } from './user.ts'
+export { On, type SignatureSpec, Webhook, type WebhookMeta, type WebhookOptions } from './webhooks.ts'

@@ -1,0 +1,54 @@
+/** What a handler's parameter receives. */
+import { unbuilt } from './errors.ts'
+
+type ParameterMark = (target: object, key: string | symbol, index: number) => void
+
+/** The path parameter `:name`, percent-decoded. */
+export function Param(_name: string): ParameterMark {
+  return unbuilt('Param')
+}
+
+/** The query parameter `name`, its first value, or `undefined`. */
+export function Query(_name: string): ParameterMark {
+  return unbuilt('Query')
+}
+
+/** The header `name`, or `undefined`. */
+export function Header(_name: string): ParameterMark {
+  return unbuilt('Header')
+}
+
+/** The JSON body, parsed. A body that is not JSON is 400 `invalid_request`, one of another type 415. */
+export function Body(): ParameterMark {
+  return unbuilt('Body')
+}
+
+/** The Web `Request` itself. */
+export function Req(): ParameterMark {
+  return unbuilt('Req')
+}
+
+/** The signed-in user (`UserT`); refused by the build on a route that does not require one. */
+export function User(): ParameterMark {
+  return unbuilt('User')
+}
+
+/** The caller as `UserT`, or `null`. */
+export function OptionalUser(): ParameterMark {
+  return unbuilt('OptionalUser')
+}
+
+/** The `req_…` id of this request, also in the error envelope and the log. */
+export function RequestId(): ParameterMark {
+  return unbuilt('RequestId')
+}
+
+/** The same value as `RequestId()`. */
+export function TraceId(): ParameterMark {
+  return unbuilt('TraceId')
+}
+
+/** Has no effect at run time: the parameter is `undefined`. */
+export function Client(): ParameterMark {
+  return unbuilt('Client')
+}

@@ -1,0 +1,33 @@
+/**
+ * Modules and what they provide. Decorators are read by the build and erased: executed unbuilt, they throw
+ * (contract 2.1).
+ */
+import { unbuilt } from './errors.ts'
+import type { AuthRule } from './gates.ts'
+
+/** A class that can be constructed, whatever its constructor takes. */
+// biome-ignore lint/suspicious/noExplicitAny: any constructor is assignable to this alone
+export type Class = new (...args: any[]) => object
+
+export interface ModuleOptions {
+  /** Modules whose exports this one's classes may depend on. */
+  imports?: readonly Class[]
+  /** Classes that serve routes. */
+  controllers?: readonly Class[]
+  /** Classes that can be depended on, and webhooks. */
+  providers?: readonly Class[]
+  /** What importing modules may depend on: providers of this module, or modules it imports. Absent: all providers. */
+  exports?: readonly Class[]
+  /** The application default, on the root module only (contract 2, 4.3). */
+  auth?: AuthRule
+}
+
+/** Lists the classes of one part of the application. */
+export function Module(_options: ModuleOptions = {}): (target: Class) => void {
+  return unbuilt('Module')
+}
+
+/** Marks a class that the container builds, with its constructor parameters' classes as dependencies (contract 2.2). */
+export function Injectable(): (target: Class) => void {
+  return unbuilt('Injectable')
+}

@@ -1,0 +1,50 @@
+/** Controllers and their routes. */
+import { unbuilt } from './errors.ts'
+import type { AuthRule } from './gates.ts'
+import type { Class } from './modules.ts'
+
+export interface ControllerOptions {
+  /** Replaces the application default for this controller's routes. */
+  auth?: AuthRule
+}
+
+export interface RouteOptions {
+  /** Replaces the controller's rule, whole. */
+  auth?: AuthRule
+  /** HTTP status of a result that is neither a `Response` nor `undefined`. Default: 200. */
+  status?: number
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a handler may take and return anything
+type Handler = (...args: any[]) => unknown
+type MethodMark = <F extends Handler>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<F>,
+) => void
+
+/** Serves the class's routes below `path`; a module lists it in `controllers`. */
+export function Controller(_path = '', _options: ControllerOptions = {}): (target: Class) => void {
+  return unbuilt('Controller')
+}
+
+/** `GET` at the controller's path plus this one; answers `HEAD` too. */
+export function Get(_path = '', _options: RouteOptions = {}): MethodMark {
+  return unbuilt('Get')
+}
+
+export function Post(_path = '', _options: RouteOptions = {}): MethodMark {
+  return unbuilt('Post')
+}
+
+export function Put(_path = '', _options: RouteOptions = {}): MethodMark {
+  return unbuilt('Put')
+}
+
+export function Patch(_path = '', _options: RouteOptions = {}): MethodMark {
+  return unbuilt('Patch')
+}
+
+export function Delete(_path = '', _options: RouteOptions = {}): MethodMark {
+  return unbuilt('Delete')
+}

@@ -1,0 +1,34 @@
+/** The request that is being served, for whatever runs inside it. One per worker: `@stack/backend` resolves to one copy. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { OutsideRequest } from './errors.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export type Row = Record<string, unknown>
+
+/** One transaction of the request. */
+export interface Session {
+  /** @returns the rows. Parameters are bound, never spliced into the text. */
+  query<T = Row>(text: string, parameters?: readonly unknown[]): Promise<T[]>
+}
+
+export interface RequestScope {
+  /** `req_…` */
+  requestId: string
+  /** Bindings: vault entries and configuration. */
+  env: Record<string, unknown>
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
+  /** The transaction bound to the caller; opened by its first query. */
+  caller: Session
+  /** The transaction on the second connection, which bypasses row-level security; opened by its first query. */
+  service: Session
+}
+
+export const scope = new AsyncLocalStorage<RequestScope>()
+
+/** @throws OutsideRequest naming `service` when no request is being served. */
+export function currentScope(service: string): RequestScope {
+  const current = scope.getStore()
+  if (!current) throw new OutsideRequest(service)
+  return current
+}

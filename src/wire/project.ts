@@ -1,0 +1,121 @@
+/** The two files that a project declares itself with: `stack/project.json` and `stack/roles.json` (contract 1.3). */
+import { nearest } from './nearest.ts'
+import { grantedPermission, roleName } from './permissions.ts'
+
+export interface Project {
+  /** The project's name. */
+  project: string
+  /** The file that exports the root module, relative to the project. */
+  entry: string
+  environments: Record<string, { ref: string; url: string }>
+}
+
+export interface DeclaredRole {
+  name: string
+  default: boolean
+  permissions: string[]
+}
+
+/** Says what is wrong with a declared file, as a sentence, and where. */
+export class InvalidDeclaration extends Error {
+  override name = 'InvalidDeclaration'
+  /** Keys and indices from the top of the document to the offender. */
+  readonly path: readonly (string | number)[]
+
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+const projectKeys = ['$schema', 'project', 'entry', 'environments', 'oauth']
+
+type Path = readonly (string | number)[]
+
+/** @throws InvalidDeclaration */
+export function readProject(json: unknown): Project {
+  const document = record(json, [], ['$schema', 'project', 'entry', 'environments', 'oauth'])
+  const name = document['project']
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]*$/.test(name)) {
+    throw new InvalidDeclaration(
+      ['project'],
+      '"project" must be a name of lowercase letters, digits, dots, dashes and underscores',
+    )
+  }
+  const entry = document['entry'] ?? 'src/app.module.ts'
+  if (typeof entry !== 'string') throw new InvalidDeclaration(['entry'], '"entry" must be the path of a file')
+  const environments: Project['environments'] = {}
+  for (const [environment, value] of Object.entries(record(document['environments'] ?? {}, ['environments']))) {
+    const path = ['environments', environment]
+    const { ref, url } = record(value, path, ['ref', 'url'])
+    if (typeof ref !== 'string' || !/^[a-z0-9]{8}m$/.test(ref)) {
+      throw new InvalidDeclaration([...path, 'ref'], '"ref" must be eight of [a-z0-9], then m')
+    }
+    if (typeof url !== 'string' || !URL.canParse(url)) {
+      throw new InvalidDeclaration([...path, 'url'], '"url" must be a URL')
+    }
+    environments[environment] = { ref, url }
+  }
+  return { project: name, entry, environments }
+}
+
+/** @throws InvalidDeclaration */
+export function readRoles(json: unknown): DeclaredRole[] {
+  const list = record(json, [], ['$schema', 'roles'])['roles']
+  if (!Array.isArray(list)) throw new InvalidDeclaration(['roles'], '"roles" must be a list')
+  const roles: DeclaredRole[] = []
+  for (const [index, item] of list.entries()) {
+    const role = readRole(item, ['roles', index])
+    if (roles.some((other) => other.name === role.name)) {
+      throw new InvalidDeclaration(['roles', index, 'name'], `the role "${role.name}" is declared twice`)
+    }
+    const rival = role.default ? roles.find((other) => other.default) : undefined
+    if (rival) {
+      throw new InvalidDeclaration(['roles', index, 'default'], `"${rival.name}" is the default role already: one may be`)
+    }
+    roles.push(role)
+  }
+  return roles
+}
+
+/** One declared role, as the file and the body of `POST /roles` hold it. @throws InvalidDeclaration */
+export function readRole(json: unknown, path: Path = []): DeclaredRole {
+  const document = record(json, path, ['name', 'default', 'permissions'])
+  const { name, default: isDefault = false, permissions = [] } = document
+  if (typeof name !== 'string' || !roleName.test(name)) {
+    throw new InvalidDeclaration(
+      [...path, 'name'],
+      '"name" must start with a lowercase letter and hold only [a-z0-9_-], at most 63',
+    )
+  }
+  if (typeof isDefault !== 'boolean') {
+    throw new InvalidDeclaration([...path, 'default'], '"default" must be true or false')
+  }
+  if (!Array.isArray(permissions)) {
+    throw new InvalidDeclaration([...path, 'permissions'], '"permissions" must be a list')
+  }
+  for (const [index, value] of permissions.entries()) {
+    if (typeof value !== 'string' || !grantedPermission.test(value)) {
+      throw new InvalidDeclaration(
+        [...path, 'permissions', index],
+        `a permission is "resource.action" or "resource.*", not ${JSON.stringify(value)}`,
+      )
+    }
+  }
+  return { name, default: isDefault, permissions: [...new Set(permissions as string[])] }
+}
+
+function record(value: unknown, path: Path, known?: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidDeclaration(path, `${path.length ? `"${path.at(-1)}"` : 'the document'} must be an object`)
+  }
+  const stranger = known && Object.keys(value).find((key) => !known.includes(key))
+  if (stranger !== undefined) {
+    const near = nearest(stranger, known!)
+    throw new InvalidDeclaration(
+      [...path, stranger],
+      `unknown key "${stranger}"${near ? `: did you mean "${near}"?` : `: known are ${known!.join(', ')}`}`,
+    )
+  }
+  return value as Record<string, unknown>
+}
