@@ -29,13 +29,14 @@ export function fail(call: Call, error: unknown): Response {
 }
 
 function envelope(call: Call, { status, code, message, details }: HttpError): Response {
-  const body: ErrorEnvelope & { fields?: unknown } = {
+  const body: ErrorEnvelope = {
+    ...details.body,
+    ...(details.fields ? { fields: details.fields } : {}),
     error: code,
     error_description: message,
     status,
     request_id: call.requestId,
   }
-  if (details.fields) body.fields = details.fields
   return Response.json(body, {
     status,
     headers: {

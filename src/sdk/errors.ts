@@ -1,13 +1,21 @@
 /** What the SDK throws. */
 import { type ErrorCode, errorCodes, type FieldError } from '../wire/envelope.ts'
 
+export interface HttpErrorDetails {
+  /** What was wrong with which part of the request. */
+  fields?: FieldError[]
+  /** Further members of the body, beside the envelope's own. */
+  body?: Record<string, unknown>
+  headers?: Record<string, string>
+}
+
 /** An answer: `throw new HttpError(404, 'not_found', 'there is no order 7')` becomes the error envelope (contract 2.3). */
 export class HttpError extends Error {
   override name = 'HttpError'
   readonly status: number
   readonly code: string
-  /** Sent beside the envelope's own fields. */
-  readonly details: { fields?: FieldError[]; headers?: Record<string, string> }
+  /** Sent with the envelope. */
+  readonly details: HttpErrorDetails
 
   /**
    * @param status 400 … 599.
@@ -15,7 +23,7 @@ export class HttpError extends Error {
    * @param description the envelope's `error_description`.
    * @throws RangeError for another status.
    */
-  constructor(status: number, code: string, description: string, details: HttpError['details'] = {}) {
+  constructor(status: number, code: string, description: string, details: HttpErrorDetails = {}) {
     super(description)
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new RangeError(`an HttpError's status is 400 to 599, not ${status}`)
@@ -30,7 +38,7 @@ export class HttpError extends Error {
 export function refuse(
   code: ErrorCode,
   description: string = errorCodes[code].description,
-  details: HttpError['details'] = {},
+  details: HttpErrorDetails = {},
 ): HttpError {
   return new HttpError(errorCodes[code].status, code, description, details)
 }

@@ -1,0 +1,70 @@
+/** The declarations as one application: what the root module reaches, and who lists whom. Pure. */
+import { type ClassDeclaration, type ClassId, type Declarations, hasRole, listed } from './declaration.ts'
+
+export interface Application {
+  declarations: Declarations
+  byId: Map<ClassId, ClassDeclaration>
+  /** Classes with @Module in the entry; a sound application has one. */
+  roots: ClassDeclaration[]
+  /** What the root reaches through imports, the root first. */
+  modules: ClassDeclaration[]
+}
+
+export function applicationOf(declarations: Declarations): Application {
+  const byId = new Map(declarations.classes.map((declaration) => [declaration.id, declaration]))
+  const roots = declarations.classes.filter(({ file, marks }) => file === declarations.entry && hasModule(marks))
+  const modules: ClassDeclaration[] = []
+  const visit = (module: ClassDeclaration) => {
+    if (modules.includes(module)) return
+    modules.push(module)
+    for (const imported of classesIn(byId, module, 'imports')) visit(imported)
+  }
+  const [root] = roots
+  if (root) visit(root)
+  return { declarations, byId, roots, modules }
+}
+
+/** The known classes that a list of a module names. */
+export function classesIn(byId: Map<ClassId, ClassDeclaration>, module: ClassDeclaration, list: string): ClassDeclaration[] {
+  return listed(module, list).flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+/** What a module's own classes may depend on: its providers, and what the modules it imports export. */
+export function visibleIn({ byId }: Application, module: ClassDeclaration): Set<ClassDeclaration> {
+  const visible = new Set(classesIn(byId, module, 'providers'))
+  for (const imported of classesIn(byId, module, 'imports')) for (const exported of exportsOf(byId, imported)) visible.add(exported)
+  return visible
+}
+
+/** Without `exports`, all providers; a module in `exports` passes on what it exports itself. */
+export function exportsOf(
+  byId: Map<ClassId, ClassDeclaration>,
+  module: ClassDeclaration,
+  seen = new Set<ClassDeclaration>(),
+): ClassDeclaration[] {
+  if (seen.has(module)) return []
+  seen.add(module)
+  if (!hasList(module, 'exports')) return classesIn(byId, module, 'providers')
+  return classesIn(byId, module, 'exports').flatMap((exported) =>
+    hasRole(exported, 'Module') ? exportsOf(byId, exported, seen) : [exported],
+  )
+}
+
+function hasList(module: ClassDeclaration, list: string): boolean {
+  const options = module.marks.find(({ name }) => name === 'Module')?.arguments[0]
+  return options?.kind === 'record' && options.entries.some(({ key }) => key === list)
+}
+
+function hasModule(marks: ClassDeclaration['marks']): boolean {
+  return marks.some(({ name }) => name === 'Module')
+}
+
+export interface Listing {
+  module: ClassDeclaration
+  declaration: ClassDeclaration
+}
+
+/** Every class that a reached module lists there; once for each module that does. */
+export function listings({ byId, modules }: Application, list: 'controllers' | 'providers'): Listing[] {
+  return modules.flatMap((module) => classesIn(byId, module, list).map((declaration) => ({ module, declaration })))
+}

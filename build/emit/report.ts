@@ -1,0 +1,56 @@
+/** What a successful build says: webhooks with their paths, routes with the gate in force and who decided it (contract 8.3). */
+import { gzipSync } from 'node:zlib'
+import type { Gate, RouteTable } from '../../runtime/table.ts'
+import type { OutputFile } from './bundle.ts'
+
+export function report({ routes, webhooks }: RouteTable, files: readonly OutputFile[], milliseconds: number): string {
+  const rows = routes
+    .map(({ method, path, gate }) => [method, path, describeGate(gate), decided[gate.decidedBy]])
+    .sort((a, b) => (a[1]! < b[1]! ? -1 : a[1]! > b[1]! ? 1 : 0))
+  const hooks = webhooks.map(({ name, scheme, events }) => [
+    'POST',
+    `/webhooks/${name}`,
+    'provider' in scheme ? scheme.provider : `signature ${scheme.signature.algo}`,
+    events.map(({ key }) => key).join(', '),
+  ])
+  const sizes = files
+    .filter(({ name }) => !name.endsWith('.map'))
+    .map(({ name, contents }) => `${name} ${kib(contents.length)} (gzip ${kib(gzipSync(contents).length)})`)
+  return [
+    ...table('routes', rows),
+    ...table('webhooks', hooks),
+    `built ${count(routes.length, 'route')} and ${count(webhooks.length, 'webhook')} in ${Math.round(milliseconds)} ms: ${sizes.join(', ')}`,
+  ].join('\n')
+}
+
+/** The gate as a sentence fragment: also what the tests and the local stack print. */
+export function describeGate({ required, role, permission, verifiedEmail }: Gate): string {
+  const asks = [
+    role === undefined ? '' : `role ${role}`,
+    permission === undefined ? '' : `permission ${permission}`,
+    verifiedEmail ? 'verified email' : '',
+  ].filter(Boolean)
+  if (asks.length > 0) return asks.join(', ')
+  return required ? 'signed in' : 'public'
+}
+
+const decided: Record<Gate['decidedBy'], string> = {
+  route: 'by the route',
+  controller: 'by the controller',
+  application: 'by the application default',
+  default: 'by default',
+}
+
+function table(title: string, rows: readonly string[][]): string[] {
+  if (rows.length === 0) return []
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return [title, ...rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()}`), '']
+}
+
+function kib(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KiB`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,36 @@
+/** The classes that are constructed, dependencies before dependents: the order is fixed here, once (contract 2.2). */
+import type { Component } from '../../runtime/table.ts'
+import { type Application, listings } from '../application.ts'
+import type { ClassDeclaration } from '../declaration.ts'
+
+export interface Container {
+  components: Component[]
+  /** The same order. */
+  declarations: ClassDeclaration[]
+  indexOf(declaration: ClassDeclaration): number
+}
+
+/** @param application without cycles, every dependency provided. */
+export function linkContainer(application: Application): Container {
+  const declarations: ClassDeclaration[] = []
+  const place = (declaration: ClassDeclaration): void => {
+    if (declarations.includes(declaration)) return
+    for (const { target } of declaration.dependencies) place(application.byId.get(target!)!)
+    declarations.push(declaration)
+  }
+  for (const list of ['controllers', 'providers'] as const) {
+    for (const { declaration } of listings(application, list)) place(declaration)
+  }
+  const indices = new Map(declarations.map((declaration, index) => [declaration, index]))
+  const indexOf = (declaration: ClassDeclaration) => indices.get(declaration)!
+  return {
+    declarations,
+    indexOf,
+    components: declarations.map(({ name, file, place, dependencies }) => ({
+      class: name,
+      file,
+      line: place.line,
+      dependencies: dependencies.map(({ target }) => indexOf(application.byId.get(target!)!)),
+    })),
+  }
+}

@@ -1,0 +1,48 @@
+/** The one rule in force for a route: the most specific level that declared one, whole (contract 4.3). */
+import type { Gate } from '../../runtime/table.ts'
+import { type ClassDeclaration, type Fact, markOf, type Member, option, type Place, text } from '../declaration.ts'
+
+export interface ResolvedGate {
+  gate: Gate
+  /** Where the rule stands; `undefined` for the default. */
+  place: Place | undefined
+}
+
+/** @param route the route's decorator mark is found on the member by its name, like `Get`. */
+export function resolveGate(
+  root: ClassDeclaration | undefined,
+  controller: ClassDeclaration,
+  route: Member,
+  method: string,
+): ResolvedGate {
+  const levels = [
+    ['route', ruleOf(route, method, 1)],
+    ['controller', ruleOf(controller, 'Controller', 1)],
+    ['application', root && ruleOf(root, 'Module', 0)],
+  ] as const
+  for (const [decidedBy, rule] of levels) {
+    if (rule) return { gate: { ...gateOf(rule), decidedBy }, place: rule.place }
+  }
+  return { gate: { required: true, decidedBy: 'default' }, place: undefined }
+}
+
+/** The `auth` option of a decorator; `auth: undefined` declares nothing. */
+export function ruleOf(declaration: { marks: Member['marks'] }, mark: string, argument: number): Fact | undefined {
+  const rule = option(markOf(declaration, mark)?.arguments[argument], 'auth')
+  return rule?.kind === 'literal' && rule.value === undefined ? undefined : rule
+}
+
+/** Only `false` and `{ required: false }` do not require a user. */
+function gateOf(rule: Fact): Omit<Gate, 'decidedBy'> {
+  if (rule.kind !== 'record') return { required: !(rule.kind === 'literal' && rule.value === false) }
+  const required = option(rule, 'required')
+  const role = text(option(rule, 'role'))
+  const permission = text(option(rule, 'permission'))
+  const verifiedEmail = option(rule, 'verifiedEmail')
+  return {
+    required: !(required?.kind === 'literal' && required.value === false),
+    ...(role === undefined ? {} : { role }),
+    ...(permission === undefined ? {} : { permission }),
+    ...(verifiedEmail?.kind === 'literal' && verifiedEmail.value === true ? { verifiedEmail: true as const } : {}),
+  }
+}

@@ -1,0 +1,208 @@
+/** The files of a project, and what a name in one of them means: through imports, re-exports and tsconfig paths. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { ts } from 'ts-morph'
+import type { ClassId, Fact, Place } from './declaration.ts'
+import { type DecoratorSyntax, type Expression, parse, type SourceFile } from './project.ts'
+
+export const sdkName = '@stack/backend'
+
+/** What a name stands for. */
+type Meaning =
+  | { kind: 'class'; id: ClassId }
+  | { kind: 'constant'; file: SourceFile; expression: Expression }
+  | { kind: 'sdk'; name: string }
+
+export interface Program {
+  root: string
+  /** Every file that was read, by its path relative to the root. */
+  files: Map<string, SourceFile>
+  /** The SDK's name of a decorator, whatever it is called here. */
+  sdkDecorator(file: SourceFile, decorator: DecoratorSyntax): string | undefined
+  /** What the name of a type or a value stands for. */
+  meaningOf(file: SourceFile, name: string): Meaning | undefined
+  /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
+  evaluate(file: SourceFile, expression: Expression): Fact
+  /** The file's model, read now if it was not yet; for files that only the bundle reaches. */
+  read(absolutePath: string): SourceFile
+}
+
+/** @param root absolute. @param entry relative to it; every source below its folder is read (contract 1.8). */
+export function openProgram(root: string, entry: string): Program {
+  const files = new Map<string, SourceFile>()
+  const options = compilerOptions(root)
+  const resolutions = ts.createModuleResolutionCache(root, (name) => name, options)
+
+  const relative = (absolute: string) => path.relative(root, absolute).split(path.sep).join('/')
+
+  function read(absolute: string): SourceFile {
+    const name = relative(absolute)
+    let file = files.get(name)
+    if (!file) files.set(name, (file = parse(name, readSource(absolute))))
+    return file
+  }
+
+  for (const absolute of sourcesBelow(path.dirname(path.resolve(root, entry)))) read(absolute)
+
+  function imported(from: SourceFile, specifier: string): SourceFile | undefined {
+    const containing = path.join(root, from.path)
+    const { resolvedModule } = ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions)
+    if (!resolvedModule || resolvedModule.isExternalLibraryImport) return undefined
+    return /(?<!\.d)\.[cm]?tsx?$/.test(resolvedModule.resolvedFileName) ? read(resolvedModule.resolvedFileName) : undefined
+  }
+
+  function meaningOf(file: SourceFile, name: string, seen = new Set<string>()): Meaning | undefined {
+    if (file.classes.some((candidate) => candidate.name === name)) return { kind: 'class', id: `${file.path}#${name}` }
+    const expression = file.constants.get(name)
+    if (expression) return { kind: 'constant', file, expression }
+    const origin = file.imports.get(name)
+    return origin && meaningIn(file, origin.from, origin.name, seen)
+  }
+
+  function meaningIn(from: SourceFile, specifier: string, name: string, seen: Set<string>): Meaning | undefined {
+    if (specifier === sdkName) return { kind: 'sdk', name }
+    const file = imported(from, specifier)
+    if (!file || name === '*' || seen.has(`${file.path}#${name}`)) return undefined
+    seen.add(`${file.path}#${name}`)
+    const exported = file.exports.get(name)
+    if (exported) {
+      return 'local' in exported
+        ? meaningOf(file, exported.local, seen)
+        : meaningIn(file, exported.from, exported.name, seen)
+    }
+    for (const star of file.stars) {
+      const meaning = meaningIn(file, star, name, seen)
+      if (meaning) return meaning
+    }
+    return undefined
+  }
+
+  function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
+    const { place } = expression
+    const unknown = (text: string): Fact => ({ kind: 'unknown', text, place })
+    if (seen.includes(expression)) return unknown('a constant that refers to itself')
+    const inner = (part: Expression) => evaluate(file, part, [...seen, expression])
+    switch (expression.kind) {
+      case 'literal':
+        return expression
+      case 'template': {
+        const parts = expression.parts.map(inner)
+        let joined = ''
+        for (const part of parts) {
+          if (part.kind !== 'literal') return unknown(expression.text)
+          joined += part.value
+        }
+        return { kind: 'literal', value: joined, place }
+      }
+      case 'list':
+        return { kind: 'list', items: expression.items.flatMap((item) => (item.kind === 'spread' ? spread(inner(item.of)) : [inner(item)])), place }
+      case 'record': {
+        const entries = expression.properties.flatMap(({ key, keyPlace, value }) => {
+          if (value.kind === 'spread') {
+            const of = inner(value.of)
+            return of.kind === 'record' ? of.entries : [{ key: '...', keyPlace, value: of }]
+          }
+          return [{ key: key ?? '[…]', keyPlace, value: key === undefined ? unknownAt(value) : inner(value) }]
+        })
+        const last = new Map(entries.map((entry) => [entry.key, entry])) // as at run time, the last one counts
+        return { kind: 'record', entries: [...last.values()], place }
+      }
+      case 'name': {
+        const meaning = meaningOf(file, expression.name)
+        if (meaning?.kind === 'class') return { kind: 'class', id: meaning.id, place }
+        if (meaning?.kind !== 'constant') return unknown(expression.name)
+        return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.name)
+      }
+      case 'member': {
+        const meaning =
+          expression.of.kind === 'name' ? namespaceMember(file, expression.of.name, expression.property) : undefined
+        if (meaning?.kind === 'class') return { kind: 'class', id: meaning.id, place }
+        if (meaning?.kind === 'constant') {
+          return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
+        }
+        const record = inner(expression.of)
+        const entry = record.kind === 'record' ? record.entries.find(({ key }) => key === expression.property) : undefined
+        return entry ? relocate(entry.value, place, expression.text) : unknown(expression.text)
+      }
+      case 'spread':
+        return unknown('...')
+      case 'other':
+        return unknown(expression.text)
+    }
+  }
+
+  /** `shared.permission`, where `shared` is `import * as shared`. */
+  function namespaceMember(file: SourceFile, name: string, property: string): Meaning | undefined {
+    const origin = file.imports.get(name)
+    return origin?.name === '*' ? meaningIn(file, origin.from, property, new Set()) : undefined
+  }
+
+  return {
+    root,
+    files,
+    read,
+    evaluate: (file, expression) => evaluate(file, expression),
+    meaningOf: (file, name) => meaningOf(file, name),
+    sdkDecorator(file, { callee }) {
+      const meaning =
+        callee.kind === 'name'
+          ? meaningOf(file, callee.name)
+          : callee.kind === 'member' && callee.of.kind === 'name'
+            ? namespaceMember(file, callee.of.name, callee.property)
+            : undefined
+      return meaning?.kind === 'sdk' ? meaning.name : undefined
+    },
+  }
+}
+
+function spread(list: Fact): Fact[] {
+  return list.kind === 'list' ? list.items : [{ ...list, kind: 'unknown', text: '...' } as Fact]
+}
+
+function unknownAt(value: Expression): Fact {
+  return { kind: 'unknown', text: 'a key that is computed', place: value.place }
+}
+
+/** A constant's value, at the place where the constant is used: that is where a refusal must point. */
+function relocate(fact: Fact, place: Place, text: string): Fact {
+  return fact.kind === 'unknown' ? { kind: 'unknown', text, place } : { ...fact, place }
+}
+
+function readSource(absolute: string): string {
+  const text = fs.readFileSync(absolute, 'utf8')
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+}
+
+/** Sorted, so that nothing depends on the order in which a file system lists. */
+function sourcesBelow(folder: string): string[] {
+  if (!fs.existsSync(folder)) return []
+  const found: string[] = []
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const absolute = path.join(folder, entry.name)
+    if (entry.isDirectory()) {
+      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) found.push(...sourcesBelow(absolute))
+    } else if (/\.tsx?$/.test(entry.name) && !/\.(?:d|test|spec)\.tsx?$/.test(entry.name)) found.push(absolute)
+  }
+  return found
+}
+
+/** Only what decides how imports resolve. */
+function compilerOptions(root: string): ts.CompilerOptions {
+  const fallback: ts.CompilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    allowImportingTsExtensions: true,
+  }
+  const file = path.join(root, 'tsconfig.json')
+  if (!fs.existsSync(file)) return fallback
+  const { config } = ts.readConfigFile(file, ts.sys.readFile)
+  const host = { ...ts.sys, readDirectory: () => [] }
+  const { options } = ts.parseJsonConfigFileContent(config ?? {}, host, root)
+  const { paths, baseUrl, pathsBasePath } = options as ts.CompilerOptions & { pathsBasePath?: string }
+  return {
+    ...fallback,
+    ...(paths ? { paths } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+    ...(pathsBasePath ? { pathsBasePath } : {}),
+  }
+}

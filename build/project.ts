@@ -1,0 +1,343 @@
+/**
+ * Source text to plain data: the one file that knows the TypeScript syntax tree. Trees are dropped at once; what stays is
+ * small. Parsing only, no type checker: what cannot be read from the text is not guessed (`compiler.md`: a project's
+ * types are checked by tsc beside us).
+ */
+import { ts } from 'ts-morph'
+import type { Place } from './declaration.ts'
+
+/** An expression as written. */
+export type Expression =
+  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
+  | { kind: 'template'; parts: Expression[]; text: string; place: Place }
+  | { kind: 'list'; items: Expression[]; place: Place }
+  | { kind: 'record'; properties: Property[]; place: Place }
+  | { kind: 'spread'; of: Expression; place: Place }
+  | { kind: 'name'; name: string; place: Place }
+  | { kind: 'member'; of: Expression; property: string; text: string; place: Place }
+  | { kind: 'other'; text: string; place: Place }
+
+/** `key` is undefined for a spread, and for what has no name at build (a computed key, a getter). */
+export interface Property {
+  key: string | undefined
+  keyPlace: Place
+  value: Expression
+}
+
+export interface DecoratorSyntax {
+  callee: Expression
+  isCalled: boolean
+  arguments: Expression[]
+  place: Place
+  /** Offsets into the text. */
+  start: number
+  end: number
+  /** Stands on a member of a class: blanking it must leave a `;` behind. */
+  onMember: boolean
+}
+
+export interface ParameterSyntax {
+  name: string
+  place: Place
+  /** The type's name where it is a plain reference. */
+  typeName: string | undefined
+  type: string
+  decorators: DecoratorSyntax[]
+}
+
+export interface MemberSyntax {
+  name: string
+  place: Place
+  unfit: 'static' | 'private' | 'abstract' | 'not a method' | 'computed name' | undefined
+  decorators: DecoratorSyntax[]
+  parameters: ParameterSyntax[]
+}
+
+export interface ClassSyntax {
+  /** Undefined for `export default class {}`. */
+  name: string | undefined
+  place: Place
+  isDefaultExport: boolean
+  isAbstract: boolean
+  decorators: DecoratorSyntax[]
+  constructorParameters: ParameterSyntax[]
+  members: MemberSyntax[]
+}
+
+export interface SourceFile {
+  path: string
+  classes: ClassSyntax[]
+  /** Local name → where it comes from; `*` for a namespace. */
+  imports: Map<string, { from: string; name: string }>
+  /** Exported name → a local one, or one of another file. */
+  exports: Map<string, { local: string } | { from: string; name: string }>
+  /** `export * from` */
+  stars: string[]
+  /** Top-level `const` and enums; anything else that a name may mean is absent. */
+  constants: Map<string, Expression>
+  decorators: DecoratorSyntax[]
+  errors: { message: string; place: Place }[]
+}
+
+const longestText = 60
+
+/** @param path relative to the project, with `/`. @param text without a byte order mark. */
+export function parse(path: string, text: string): SourceFile {
+  const tree = ts.createSourceFile(path, text, {
+    languageVersion: ts.ScriptTarget.Latest,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  })
+  const file: SourceFile = {
+    path,
+    classes: [],
+    imports: new Map(),
+    exports: new Map(),
+    stars: [],
+    constants: new Map(),
+    decorators: [],
+    errors: [],
+  }
+  const diagnostics = (tree as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics
+  for (const { start, length, messageText } of diagnostics) {
+    file.errors.push({
+      message: typeof messageText === 'string' ? messageText : messageText.messageText,
+      place: placeOf(start, start + Math.max(1, length)),
+    })
+  }
+  for (const statement of tree.statements) readStatement(statement)
+  return file
+
+  function placeOf(start: number, end: number): Place {
+    const from = tree.getLineAndCharacterOfPosition(start)
+    const to = tree.getLineAndCharacterOfPosition(Math.min(end, text.length))
+    return {
+      file: path,
+      line: from.line + 1,
+      column: from.character + 1,
+      endLine: to.line + 1,
+      endColumn: to.character + 1,
+    }
+  }
+
+  function at(node: ts.Node): Place {
+    return placeOf(node.getStart(tree), node.end)
+  }
+
+  function written(node: ts.Node): string {
+    const source = text.slice(node.getStart(tree), node.end).replace(/\s+/g, ' ')
+    return source.length > longestText ? `${source.slice(0, longestText - 1)}…` : source
+  }
+
+  function readStatement(node: ts.Statement): void {
+    if (ts.isImportDeclaration(node)) readImport(node)
+    else if (ts.isExportDeclaration(node)) readExport(node)
+    else if (ts.isExportAssignment(node)) {
+      if (ts.isIdentifier(node.expression)) file.exports.set('default', { local: node.expression.text })
+    } else if (ts.isClassDeclaration(node)) readClass(node)
+    else if (ts.isEnumDeclaration(node)) readEnum(node)
+    else if (ts.isVariableStatement(node)) {
+      for (const { name, initializer } of node.declarationList.declarations) {
+        if (!ts.isIdentifier(name)) continue
+        if (hasModifier(node, ts.SyntaxKind.ExportKeyword)) file.exports.set(name.text, { local: name.text })
+        if (initializer && node.declarationList.flags & ts.NodeFlags.Const) {
+          file.constants.set(name.text, readExpression(initializer))
+        }
+      }
+    }
+  }
+
+  function readImport({ moduleSpecifier, importClause }: ts.ImportDeclaration): void {
+    const from = (moduleSpecifier as ts.StringLiteral).text
+    if (importClause?.name) file.imports.set(importClause.name.text, { from, name: 'default' })
+    const bindings = importClause?.namedBindings
+    if (!bindings) return
+    if (ts.isNamespaceImport(bindings)) file.imports.set(bindings.name.text, { from, name: '*' })
+    else {
+      for (const { name, propertyName } of bindings.elements) {
+        file.imports.set(name.text, { from, name: (propertyName ?? name).text })
+      }
+    }
+  }
+
+  function readExport({ moduleSpecifier, exportClause }: ts.ExportDeclaration): void {
+    const from = moduleSpecifier && (moduleSpecifier as ts.StringLiteral).text
+    if (!exportClause) {
+      if (from !== undefined) file.stars.push(from)
+    } else if (ts.isNamedExports(exportClause)) {
+      for (const { name, propertyName } of exportClause.elements) {
+        const source = (propertyName ?? name).text
+        file.exports.set(name.text, from === undefined ? { local: source } : { from, name: source })
+      }
+    } else if (from !== undefined) file.exports.set(exportClause.name.text, { from, name: '*' })
+  }
+
+  function readEnum(node: ts.EnumDeclaration): void {
+    let next: number | undefined = 0
+    const properties: Property[] = node.members.map((member) => {
+      const key = ts.isIdentifier(member.name) || ts.isStringLiteral(member.name) ? member.name.text : undefined
+      let value: Expression
+      if (member.initializer) value = readExpression(member.initializer)
+      else if (next === undefined) value = { kind: 'other', text: written(member), place: at(member) }
+      else value = { kind: 'literal', value: next, place: at(member) }
+      next = value.kind === 'literal' && typeof value.value === 'number' ? value.value + 1 : undefined
+      return { key, keyPlace: at(member.name), value }
+    })
+    if (hasModifier(node, ts.SyntaxKind.ExportKeyword)) file.exports.set(node.name.text, { local: node.name.text })
+    file.constants.set(node.name.text, { kind: 'record', properties, place: at(node) })
+  }
+
+  function readExpression(node: ts.Expression): Expression {
+    const place = at(node)
+    if (
+      ts.isParenthesizedExpression(node) ||
+      ts.isAsExpression(node) ||
+      ts.isSatisfiesExpression(node) ||
+      ts.isNonNullExpression(node)
+    ) {
+      return readExpression(node.expression)
+    }
+    if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text, place }
+    if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text), place }
+    if (
+      ts.isPrefixUnaryExpression(node) &&
+      node.operator === ts.SyntaxKind.MinusToken &&
+      ts.isNumericLiteral(node.operand)
+    ) {
+      return { kind: 'literal', value: -Number(node.operand.text), place }
+    }
+    if (node.kind === ts.SyntaxKind.TrueKeyword) return { kind: 'literal', value: true, place }
+    if (node.kind === ts.SyntaxKind.FalseKeyword) return { kind: 'literal', value: false, place }
+    if (node.kind === ts.SyntaxKind.NullKeyword) return { kind: 'literal', value: null, place }
+    if (ts.isIdentifier(node)) {
+      return node.text === 'undefined' ? { kind: 'literal', value: undefined, place } : { kind: 'name', name: node.text, place }
+    }
+    if (ts.isPropertyAccessExpression(node) && !node.questionDotToken && ts.isIdentifier(node.name)) {
+      const of = readExpression(node.expression)
+      return { kind: 'member', of, property: node.name.text, text: written(node), place }
+    }
+    if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {
+      const of = readExpression(node.expression)
+      return { kind: 'member', of, property: node.argumentExpression.text, text: written(node), place }
+    }
+    if (ts.isTemplateExpression(node)) {
+      const parts: Expression[] = [{ kind: 'literal', value: node.head.text, place: at(node.head) }]
+      for (const span of node.templateSpans) {
+        parts.push(readExpression(span.expression))
+        parts.push({ kind: 'literal', value: span.literal.text, place: at(span.literal) })
+      }
+      return { kind: 'template', parts, text: written(node), place }
+    }
+    if (ts.isSpreadElement(node)) return { kind: 'spread', of: readExpression(node.expression), place }
+    if (ts.isArrayLiteralExpression(node)) return { kind: 'list', items: node.elements.map(readExpression), place }
+    if (ts.isObjectLiteralExpression(node)) return { kind: 'record', properties: node.properties.map(readProperty), place }
+    return { kind: 'other', text: written(node), place }
+  }
+
+  function readProperty(node: ts.ObjectLiteralElementLike): Property {
+    if (ts.isSpreadAssignment(node)) {
+      const value: Expression = { kind: 'spread', of: readExpression(node.expression), place: at(node) }
+      return { key: undefined, keyPlace: at(node), value }
+    }
+    const key = propertyName(node.name)
+    if (ts.isPropertyAssignment(node)) return { key, keyPlace: at(node.name), value: readExpression(node.initializer) }
+    if (ts.isShorthandPropertyAssignment(node)) {
+      return { key, keyPlace: at(node.name), value: { kind: 'name', name: node.name.text, place: at(node) } }
+    }
+    return { key, keyPlace: at(node.name), value: { kind: 'other', text: written(node), place: at(node) } }
+  }
+
+  function readClass(node: ts.ClassDeclaration): void {
+    const name = node.name?.text
+    const isExported = hasModifier(node, ts.SyntaxKind.ExportKeyword)
+    const isDefaultExport = hasModifier(node, ts.SyntaxKind.DefaultKeyword)
+    if (isExported && !isDefaultExport && name !== undefined) file.exports.set(name, { local: name })
+    if (isDefaultExport && name !== undefined) file.exports.set('default', { local: name })
+    const constructor = node.members.find((member) => ts.isConstructorDeclaration(member) && member.body)
+    const declaration: ClassSyntax = {
+      name,
+      place: node.name ? at(node.name) : keywordPlace(node),
+      isDefaultExport,
+      isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
+      decorators: decoratorsOf(node, false),
+      constructorParameters: constructor ? (constructor as ts.ConstructorDeclaration).parameters.map(readParameter) : [],
+      members: node.members.filter((member) => !ts.isConstructorDeclaration(member)).flatMap(readMember),
+    }
+    file.classes.push(declaration)
+  }
+
+  function keywordPlace(node: ts.ClassDeclaration): Place {
+    const last = ts.getModifiers(node)?.at(-1)
+    const start = last ? last.end + 1 : node.getStart(tree)
+    return placeOf(start, start + 'class'.length)
+  }
+
+  function readMember(node: ts.ClassElement): MemberSyntax[] {
+    const decorators = decoratorsOf(node, true)
+    const parameters = ts.isMethodDeclaration(node) ? node.parameters.map(readParameter) : []
+    if (decorators.length === 0 && parameters.every((parameter) => parameter.decorators.length === 0)) return []
+    const name = node.name && propertyName(node.name)
+    return [
+      {
+        name: name ?? (node.name ? written(node.name) : ''),
+        place: at(node.name ?? node),
+        unfit: name === undefined ? 'computed name' : unfitness(node),
+        decorators,
+        parameters,
+      },
+    ]
+  }
+
+  function unfitness(node: ts.ClassElement): MemberSyntax['unfit'] {
+    if (!ts.isMethodDeclaration(node)) return 'not a method'
+    if (hasModifier(node, ts.SyntaxKind.StaticKeyword)) return 'static'
+    if (hasModifier(node, ts.SyntaxKind.AbstractKeyword) || !node.body) return 'abstract'
+    const isPrivate =
+      ts.isPrivateIdentifier(node.name) ||
+      hasModifier(node, ts.SyntaxKind.PrivateKeyword) ||
+      hasModifier(node, ts.SyntaxKind.ProtectedKeyword)
+    return isPrivate ? 'private' : undefined
+  }
+
+  function readParameter(node: ts.ParameterDeclaration): ParameterSyntax {
+    const { type } = node
+    const reference = type && ts.isTypeReferenceNode(type) && ts.isIdentifier(type.typeName) && !type.typeArguments
+    return {
+      name: written(node.name),
+      place: at(type ?? node.name),
+      typeName: reference ? (type.typeName as ts.Identifier).text : undefined,
+      type: type ? written(type) : '',
+      decorators: decoratorsOf(node, false),
+    }
+  }
+
+  function decoratorsOf(node: ts.Node, onMember: boolean): DecoratorSyntax[] {
+    const found = (ts.canHaveDecorators(node) && ts.getDecorators(node)) || []
+    const read = found.map((decorator): DecoratorSyntax => {
+      const { expression, end } = decorator
+      const start = decorator.getStart(tree)
+      const isCalled = ts.isCallExpression(expression)
+      return {
+        callee: readExpression(isCalled ? expression.expression : expression),
+        isCalled,
+        arguments: isCalled ? expression.arguments.map(readExpression) : [],
+        place: placeOf(start, end),
+        start,
+        end,
+        onMember,
+      }
+    })
+    file.decorators.push(...read)
+    return read
+  }
+}
+
+function propertyName(name: ts.PropertyName): string | undefined {
+  if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text
+  if (ts.isPrivateIdentifier(name)) return name.text
+  if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text
+  return undefined
+}
+
+function hasModifier(node: ts.Node, kind: ts.SyntaxKind): boolean {
+  return ts.canHaveModifiers(node) && (ts.getModifiers(node)?.some((modifier) => modifier.kind === kind) ?? false)
+}

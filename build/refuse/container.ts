@@ -1,0 +1,73 @@
+/** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
+import { type Application, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
+import { type ClassDeclaration, hasRole } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+import { cycles } from './modules.ts'
+
+export function refuseContainer(application: Application): Refusal[] {
+  const refused: Refusal[] = []
+  const judged = new Set<ClassDeclaration>()
+  const provided = listings(application, 'providers')
+  for (const { module, declaration } of [...listings(application, 'controllers'), ...provided]) {
+    if (!judged.has(declaration)) refused.push(...refuseTypes(declaration))
+    judged.add(declaration)
+    refused.push(...refuseMissing(application, module, declaration))
+  }
+  for (const { declaration } of provided) {
+    const isMarked = hasRole(declaration, 'Injectable') || hasRole(declaration, 'Webhook')
+    if (declaration.marks.length === 0 && declaration.exportName === undefined) {
+      refused.push(refusal('class-not-exported', declaration.place, { name: declaration.name }))
+    }
+    if (!isMarked && declaration.dependencies.length > 0) {
+      refused.push(refusal('provider-not-injectable', declaration.place, { name: declaration.name }))
+    }
+  }
+  return [...unique(refused), ...refuseCycles(application, [...judged])]
+}
+
+function refuseTypes({ name, dependencies }: ClassDeclaration): Refusal[] {
+  return dependencies
+    .filter(({ target }) => target === undefined)
+    .map(({ parameter, type, place }) => refusal('dependency-not-a-class', place, { name, parameter, type }))
+}
+
+function refuseMissing(application: Application, module: ClassDeclaration, declaration: ClassDeclaration): Refusal[] {
+  const { byId, modules } = application
+  const visible = visibleIn(application, module)
+  return declaration.dependencies.flatMap(({ target, place }) => {
+    const needed = target === undefined ? undefined : byId.get(target)
+    if (!needed || visible.has(needed)) return []
+    const { name } = declaration
+    const provider = modules.find((other) => classesIn(byId, other, 'providers').includes(needed))
+    const isImported = provider && classesIn(byId, module, 'imports').includes(provider)
+    if (provider && isImported && !exportsOf(byId, provider).includes(needed)) {
+      const related = [{ message: `${provider.name} provides it`, place: provider.place }]
+      return [refusal('dependency-not-exported', place, { name, needed: needed.name, provider: provider.name }, related)]
+    }
+    const related = provider ? [{ message: `${provider.name} provides it`, place: provider.place }] : []
+    return [refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name }, related)]
+  })
+}
+
+function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): Refusal[] {
+  const edges = (declaration: ClassDeclaration) =>
+    declaration.dependencies.flatMap(({ target, place }) => {
+      const to = target === undefined ? undefined : byId.get(target)
+      return to ? [{ to, place }] : []
+    })
+  return cycles(declarations, edges).map((cycle) => {
+    const [first, ...others] = cycle
+    const chain = [...cycle.map(({ from }) => from.name), first!.from.name].join(' -> ')
+    const related = others.map(({ from, to, place }) => ({ message: `${from.name} needs ${to.name}`, place }))
+    return refusal('dependency-cycle', first!.place, { chain }, related)
+  })
+}
+
+/** A class in two modules is judged in both; the same finding is said once. */
+function unique(refused: Refusal[]): Refusal[] {
+  const seen = new Set<string>()
+  return refused.filter(({ slug, place, message }) => {
+    const key = `${slug} ${place.file}:${place.line}:${place.column} ${message}`
+    return !seen.has(key) && seen.add(key)
+  })
+}

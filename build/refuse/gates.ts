@@ -1,0 +1,77 @@
+/** Rules: well-formed at every level, and in accord with what the handler injects. */
+import { permission } from '../../src/wire/permissions.ts'
+import { nearest } from '../../src/wire/nearest.ts'
+import type { Application } from '../application.ts'
+import { type Fact, hasRole, option, type Place, text } from '../declaration.ts'
+import { type ResolvedGate, resolveGate, ruleOf } from '../link/gates.ts'
+import { routesOf } from '../link/routes.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+import type { Circumstances } from './index.ts'
+import { type Form, refuseForm } from './options.ts'
+
+const rule: Form = {
+  is: 'record',
+  keys: {
+    required: { is: 'boolean' },
+    role: { is: 'string' },
+    permission: { is: 'string' },
+    verifiedEmail: { is: 'boolean' },
+  },
+}
+
+export function refuseGates({ declarations, roots }: Application, { roles }: Circumstances): Refusal[] {
+  const refused: Refusal[] = []
+  for (const declaration of declarations.classes) {
+    refused.push(...refuseRule(ruleOf(declaration, 'Module', 0), roles))
+    if (!hasRole(declaration, 'Controller')) continue
+    refused.push(...refuseRule(ruleOf(declaration, 'Controller', 1), roles))
+    for (const { member, mark } of routesOf(declaration)) {
+      refused.push(...refuseRule(ruleOf({ marks: [mark] }, mark.name, 1), roles))
+      const resolved = resolveGate(roots[0], declaration, { ...member, marks: [mark] }, mark.name)
+      for (const { marks } of member.parameters) {
+        for (const { name, place } of marks) refused.push(...refuseInjected(name, place, resolved))
+      }
+    }
+  }
+  return refused
+}
+
+function refuseInjected(name: string, place: Place, { gate, place: decided }: ResolvedGate): Refusal[] {
+  const decidedBy = {
+    route: 'the route itself says so',
+    controller: 'its controller says so',
+    application: 'the application default says so',
+    default: 'every route does unless it opts out',
+  }[gate.decidedBy]
+  const related = decided ? [{ message: 'this rule decides', place: decided }] : []
+  if (name === 'User' && !gate.required) return [refusal('user-on-public-route', place, { decidedBy }, related)]
+  if (name === 'OptionalUser' && gate.required) {
+    return [refusal('optional-user-on-required-route', place, { decidedBy }, related)]
+  }
+  return []
+}
+
+function refuseRule(fact: Fact | undefined, roles: readonly string[] | undefined): Refusal[] {
+  if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
+  if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
+    return refuseForm(fact, { is: 'boolean' }, '"auth"')
+  }
+  const refused = refuseForm(fact, rule, '"auth"')
+  const asked = option(fact, 'permission')
+  const value = text(asked)
+  if (value !== undefined && !permission.test(value)) {
+    refused.push(refusal('permission-malformed', asked!.place, { permission: value }))
+  }
+  const role = option(fact, 'role')
+  const name = text(role)
+  if (name !== undefined && !roles?.includes(name)) {
+    const declared = [...(roles ?? [])]
+    refused.push(refusal('role-unknown', role!.place, { role: name, declared, near: nearest(name, declared) }))
+  }
+  const required = option(fact, 'required')
+  const opensUp = required?.kind === 'literal' && required.value === false
+  if (opensUp && (asked || role || option(fact, 'verifiedEmail'))) {
+    refused.push(refusal('gate-never-admits-anonymous', required.place, {}))
+  }
+  return refused
+}

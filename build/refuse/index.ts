@@ -1,0 +1,43 @@
+/** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
+import type { Application } from '../application.ts'
+import type { Refusal } from '../refusals.ts'
+import { refuseContainer } from './container.ts'
+import { refuseDeclarations } from './declarations.ts'
+import { refuseGates } from './gates.ts'
+import { refuseInjectors } from './injectors.ts'
+import { refuseModules } from './modules.ts'
+import { refuseRoutes } from './routes.ts'
+import { refuseWebhooks } from './webhooks.ts'
+
+/** What a project may not take, and what else it declares. */
+export interface Circumstances {
+  /** Path prefixes that somebody else answers. */
+  reserved: readonly Reserved[]
+  /** Declared role names; `undefined` when the project declares none anywhere. */
+  roles: readonly string[] | undefined
+}
+
+export interface Reserved {
+  /** Without a trailing slash. */
+  path: string
+  owner: string
+}
+
+export function refuse(application: Application, circumstances: Circumstances): Refusal[] {
+  const { syntaxErrors } = application.declarations
+  const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
+  const refusals = [
+    ...refuseModules(application),
+    ...refuseContainer(application),
+    ...refuseRoutes(application, circumstances),
+    ...refuseGates(application, circumstances),
+    ...refuseInjectors(application),
+    ...refuseWebhooks(application),
+  ].filter(({ place }) => !unparsed.has(place.file)) // a file that does not parse silences itself alone
+  return [...refuseDeclarations(application), ...refusals].sort(byPlace)
+}
+
+function byPlace({ place: a, slug: one }: Refusal, { place: b, slug: other }: Refusal): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return a.line - b.line || a.column - b.column || (one < other ? -1 : one > other ? 1 : 0)
+}

@@ -1,0 +1,123 @@
+/** Modules: one root, every class in a list where it belongs, no circles. */
+import { type Application, classesIn, exportsOf } from '../application.ts'
+import { type ClassDeclaration, hasRole, listed, markOf, type Place } from '../declaration.ts'
+import { ruleOf } from '../link/gates.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+import { type Form, refuseArguments } from './options.ts'
+
+const options: Form = {
+  is: 'record',
+  keys: {
+    imports: { is: 'classes' },
+    controllers: { is: 'classes' },
+    providers: { is: 'classes' },
+    exports: { is: 'classes' },
+    auth: { is: 'anything' }, // judged with the other gates
+  },
+}
+
+const start: Omit<Place, 'file'> = { line: 1, column: 1, endLine: 1, endColumn: 1 }
+
+export function refuseModules(application: Application): Refusal[] {
+  const { declarations, roots, modules } = application
+  const refused: Refusal[] = []
+  const { entry } = declarations
+  if (roots.length === 0) refused.push(refusal('entry-without-module', { file: entry, ...start }, { entry }))
+  const [root, second] = roots
+  if (root && second) {
+    refused.push(
+      refusal('entry-with-two-modules', second.place, { entry }, [{ message: 'the first is here', place: root.place }]),
+    )
+  }
+  for (const declaration of declarations.classes) {
+    const mark = markOf(declaration, 'Module')
+    if (mark) refused.push(...refuseArguments(mark, [{ form: options, what: '' }]))
+    const rule = mark && declaration !== root && ruleOf(declaration, 'Module', 0)
+    if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }))
+    const injectable = markOf(declaration, 'Injectable')
+    if (injectable) refused.push(...refuseArguments(injectable, []))
+  }
+  if (root) refused.push(...refuseUnlisted(application))
+  for (const module of modules) refused.push(...refuseLists(application, module))
+  return [...refused, ...refuseCycles(application)]
+}
+
+/** The list that a class with this decorator stands in. */
+const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
+
+function refuseUnlisted({ declarations, byId, modules, roots }: Application): Refusal[] {
+  const seen = new Set(modules.flatMap((module) => ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id))))
+  return declarations.classes.flatMap((declaration) => {
+    const { id, name, place } = declaration
+    const role = (['Controller', 'Webhook', 'Module', 'Injectable'] as const).find((one) => hasRole(declaration, one))
+    if (!role || seen.has(id) || roots.includes(byId.get(id)!)) return []
+    return [refusal('class-not-listed', place, { name, list: lists[role] })]
+  })
+}
+
+function refuseLists({ byId }: Application, module: ClassDeclaration): Refusal[] {
+  const wrong = (list: string, belongs: string, isFitting: (declaration: ClassDeclaration) => boolean) =>
+    listed(module, list).flatMap(({ id, place }) => {
+      const declaration = byId.get(id)
+      if (!declaration || isFitting(declaration)) return []
+      return [refusal('listed-in-the-wrong-list', place, { name: declaration.name, list, belongs })]
+    })
+  const provided = new Set([
+    ...classesIn(byId, module, 'providers'),
+    ...classesIn(byId, module, 'imports'),
+    ...classesIn(byId, module, 'imports').flatMap((imported) => exportsOf(byId, imported)),
+  ])
+  return [
+    ...wrong('controllers', 'class with @Controller', (one) => hasRole(one, 'Controller')),
+    ...wrong('imports', 'class with @Module', (one) => hasRole(one, 'Module')),
+    ...wrong('providers', 'provider', (one) => !hasRole(one, 'Controller') && !hasRole(one, 'Module')),
+    ...listed(module, 'exports').flatMap(({ id, place }) => {
+      const declaration = byId.get(id)
+      if (!declaration || provided.has(declaration)) return []
+      return [refusal('export-not-provided', place, { name: declaration.name, module: module.name })]
+    }),
+  ]
+}
+
+function refuseCycles({ byId, modules }: Application): Refusal[] {
+  const edges = (module: ClassDeclaration) =>
+    listed(module, 'imports').flatMap(({ id, place }) => {
+      const to = byId.get(id)
+      return to ? [{ to, place }] : []
+    })
+  return cycles(modules, edges).map((cycle) => {
+    const [first, ...others] = cycle
+    const chain = [...cycle.map(({ from }) => from.name), first!.from.name].join(' -> ')
+    const related = others.map(({ from, to, place }) => ({ message: `${from.name} imports ${to.name}`, place }))
+    return refusal('module-cycle', first!.place, { chain }, related)
+  })
+}
+
+export interface Edge {
+  from: ClassDeclaration
+  to: ClassDeclaration
+  place: Place
+}
+
+/** Each circle of a graph once, as its edges. */
+export function cycles(
+  nodes: readonly ClassDeclaration[],
+  edgesOf: (node: ClassDeclaration) => { to: ClassDeclaration; place: Place }[],
+): Edge[][] {
+  const found: Edge[][] = []
+  const done = new Set<ClassDeclaration>()
+  const path: Edge[] = []
+  const visit = (node: ClassDeclaration): void => {
+    if (done.has(node)) return
+    for (const { to, place } of edgesOf(node)) {
+      path.push({ from: node, to, place })
+      const start = path.findIndex(({ from }) => from === to)
+      if (start !== -1) found.push(path.slice(start))
+      else visit(to)
+      path.pop()
+    }
+    done.add(node)
+  }
+  for (const node of nodes) visit(node)
+  return found
+}

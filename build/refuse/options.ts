@@ -1,0 +1,99 @@
+/** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
+import { nearest } from '../../src/wire/nearest.ts'
+import type { Fact, Mark } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+
+/** A form that a value must have. */
+export type Form =
+  | { is: 'string' | 'boolean' | 'classes' }
+  | { is: 'number'; from: number; to: number }
+  | { is: 'one of'; values: readonly string[] }
+  /** `required` names keys that must be there, each with the form that a fix shows. */
+  | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string> }
+  /** Judged elsewhere. */
+  | { is: 'anything' }
+
+/** @param what how a message names the value, like `"status" of @Get`. */
+export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
+  if (fact.kind === 'unknown') {
+    return [refusal('option-not-constant', fact.place, { what, text: fact.text })]
+  }
+  switch (form.is) {
+    case 'anything':
+      return []
+    case 'record':
+      return fact.kind === 'record' ? refuseRecord(fact, form, what) : [malformed(fact, what, 'an object')]
+    case 'classes':
+      if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
+      return fact.items.flatMap((item) => {
+        if (item.kind === 'unknown') return [refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text })]
+        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
+      })
+    case 'one of':
+      return fact.kind === 'literal' && form.values.includes(String(fact.value))
+        ? []
+        : [malformed(fact, what, form.values.map((value) => `"${value}"`).join(' or '))]
+    case 'number': {
+      const isFitting =
+        fact.kind === 'literal' &&
+        typeof fact.value === 'number' &&
+        Number.isInteger(fact.value) &&
+        fact.value >= form.from &&
+        fact.value <= form.to
+      return isFitting ? [] : [malformed(fact, what, `a whole number from ${form.from} to ${form.to}`)]
+    }
+    default:
+      return fact.kind === 'literal' && typeof fact.value === form.is ? [] : [malformed(fact, what, `a ${form.is}`)]
+  }
+}
+
+function refuseRecord(
+  fact: Fact & { kind: 'record' },
+  { keys, required = {} }: Form & { is: 'record' },
+  where: string,
+): Refusal[] {
+  const known = Object.keys(keys)
+  const found = fact.entries.flatMap(({ key, keyPlace, value }) => {
+    if (key === '...' || key === '[…]') {
+      const text = value.kind === 'unknown' ? value.text : key
+      return [refusal('option-not-constant', keyPlace, { what: `an option of ${where}`, text })]
+    }
+    const form = Object.hasOwn(keys, key) ? keys[key] : undefined
+    if (!form) return [refusal('option-unknown', keyPlace, { key, where, known, near: nearest(key, known) })]
+    if (value.kind === 'literal' && value.value === undefined) return []
+    return refuseForm(value, form, `"${key}" of ${where}`)
+  })
+  const missing = Object.entries(required).filter(
+    ([key]) => !fact.entries.some((entry) => entry.key === key && !(entry.value.kind === 'literal' && entry.value.value === undefined)),
+  )
+  return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
+}
+
+function malformed(fact: Fact, what: string, expected: string): Refusal {
+  return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
+}
+
+function describe(fact: Fact): string {
+  if (fact.kind === 'literal') return fact.value === undefined ? 'undefined' : JSON.stringify(fact.value)
+  return { list: 'a list', record: 'an object', class: 'a class', unknown: 'what it is' }[fact.kind]
+}
+
+/** The arguments of a decorator, one form for each; all may be left out unless `required`. */
+export function refuseArguments(mark: Mark, forms: readonly { form: Form; what: string; required?: string }[]): Refusal[] {
+  const decorator = `@${mark.name}`
+  if (!mark.isCalled) return [] // said elsewhere
+  const superfluous = mark.arguments
+    .slice(forms.length)
+    .map(({ place }) => refusal('argument-superfluous', place, { name: mark.name, takes: countOf(forms.length) }))
+  const judged = forms.flatMap(({ form, what, required }, index) => {
+    const fact = mark.arguments[index]
+    const isAbsent = !fact || (fact.kind === 'literal' && fact.value === undefined)
+    if (!isAbsent) return refuseForm(fact, form, what === '' ? decorator : `${what} of ${decorator}`)
+    return required === undefined ? [] : [refusal('option-missing', mark.place, { key: what, where: decorator, form: required })]
+  })
+  return [...superfluous, ...judged]
+}
+
+function countOf(count: number): string {
+  return count === 0 ? 'no arguments' : count === 1 ? 'one argument' : `${count} arguments`
+}

@@ -1,0 +1,82 @@
+/** Paths: well-formed, not somebody else's, and each request meets one route. */
+import { type Application, listings } from '../application.ts'
+import { type ClassDeclaration, hasRole, type Mark, markOf } from '../declaration.ts'
+import { type DeclaredRoute, joinPath, pathOf, routesOf } from '../link/routes.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+import type { Circumstances, Reserved } from './index.ts'
+import { type Form, refuseArguments } from './options.ts'
+
+const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
+const rule: Form = { is: 'anything' } // judged with the other gates
+const controllerOptions: Form = { is: 'record', keys: { auth: rule } }
+const routeOptions: Form = { is: 'record', keys: { auth: rule, status: { is: 'number', from: 200, to: 299 } } }
+
+export function refuseRoutes(application: Application, { reserved }: Circumstances): Refusal[] {
+  const controllers = application.declarations.classes.filter((declaration) => hasRole(declaration, 'Controller'))
+  const refused = controllers.flatMap((controller) => refuseController(controller, reserved))
+  const mounted = new Set(listings(application, 'controllers').map(({ declaration }) => declaration))
+  return [...refused, ...refuseConflicts([...mounted].flatMap(routesOf))]
+}
+
+function refuseController(controller: ClassDeclaration, reserved: readonly Reserved[]): Refusal[] {
+  const mark = markOf(controller, 'Controller')!
+  const base = pathOf(mark)
+  const refused = refuseArguments(mark, [pathArgument, { form: controllerOptions, what: 'the options' }])
+  refused.push(...refusePath(mark, base))
+  const taken = base === undefined ? undefined : reservedAt(joinPath(base, ''), reserved)
+  if (taken) refused.push(reservedRefusal(mark, joinPath(base!, ''), taken))
+  for (const { mark: route, path } of routesOf(controller)) {
+    refused.push(...refuseArguments(route, [pathArgument, { form: routeOptions, what: 'the options' }]))
+    refused.push(...refusePath(route, pathOf(route)))
+    const owner = taken || path === undefined ? undefined : reservedAt(path, reserved)
+    if (owner) refused.push(reservedRefusal(route, path!, owner))
+    const names = path?.split('/').filter((segment) => segment.startsWith(':')) ?? []
+    const twice = names.find((name, index) => names.indexOf(name) !== index)
+    if (twice) refused.push(malformed(route, path!, `the parameter "${twice}" stands in it twice`))
+  }
+  return refused
+}
+
+function refusePath(mark: Mark, path: string | undefined): Refusal[] {
+  if (path === undefined || path === '' || path === '/') return []
+  for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
+    if (segment === '') return [malformed(mark, path, 'it holds an empty segment')]
+    if (segment.startsWith(':')) {
+      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment)) return [malformed(mark, path, `"${segment}" is no parameter name`)]
+    } else if (!/^[A-Za-z0-9._~!$&'()+,;=@-]+$/.test(segment) || segment === '.' || segment === '..') {
+      return [malformed(mark, path, `"${segment}" is no literal segment`)]
+    }
+  }
+  return []
+}
+
+function malformed(mark: Mark, path: string, reason: string): Refusal {
+  return refusal('path-malformed', (mark.arguments[0] ?? mark).place, { path, reason })
+}
+
+function reservedRefusal(mark: Mark, path: string, { path: prefix, owner }: Reserved): Refusal {
+  return refusal('path-reserved', (mark.arguments[0] ?? mark).place, { path, reserved: prefix, owner })
+}
+
+/** A parameter could stand for the reserved segment, but never gets the request: only whole literal prefixes count. */
+function reservedAt(path: string, reserved: readonly Reserved[]): Reserved | undefined {
+  return reserved.find((prefix) => path === prefix.path || path.startsWith(`${prefix.path}/`))
+}
+
+function refuseConflicts(routes: readonly DeclaredRoute[]): Refusal[] {
+  const byShape = new Map<string, DeclaredRoute>()
+  return routes.flatMap((route) => {
+    if (route.path === undefined) return []
+    const shape = `${route.method} ${route.path.replace(/:[^/]+/g, ':')}`
+    const first = byShape.get(shape)
+    if (!first) {
+      byShape.set(shape, route)
+      return []
+    }
+    const related = [{ message: 'the first is here', place: first.mark.place }]
+    const [name, other] = [`${route.method} ${route.path}`, `${first.method} ${first.path}`]
+    return route.path === first.path
+      ? [refusal('route-twice', route.mark.place, { route: name }, related)]
+      : [refusal('route-ambiguous', route.mark.place, { route: name, other }, related)]
+  })
+}

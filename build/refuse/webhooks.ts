@@ -1,0 +1,132 @@
+/** Webhooks: one scheme that covers the body, one name, events that are bound once (source.md, "Build-time refusals for webhooks"). */
+import { nearest } from '../../src/wire/nearest.ts'
+import { webhookProviders } from '../../src/wire/webhook-providers.ts'
+import type { Application } from '../application.ts'
+import { type ClassDeclaration, type Fact, hasRole, markOf, option, type Place, text } from '../declaration.ts'
+import { boundEvents } from '../link/routes.ts'
+import { type Refusal, refusal } from '../refusals.ts'
+import { type Form, refuseArguments } from './options.ts'
+
+const string: Form = { is: 'string' }
+
+const options: Form = {
+  is: 'record',
+  keys: {
+    name: string,
+    provider: string,
+    secret: { is: 'anything' },
+    signature: {
+      is: 'record',
+      keys: {
+        header: string,
+        prefix: string,
+        algo: { is: 'one of', values: ['hmac-sha256', 'hmac-sha1'] },
+        encoding: { is: 'one of', values: ['hex', 'base64'] },
+        signs: string,
+        timestampHeader: string,
+      },
+      required: {
+        header: "header: 'x-signature'",
+        algo: "algo: 'hmac-sha256'",
+        encoding: "encoding: 'hex'",
+        signs: "signs: '{body}'",
+      },
+    },
+  },
+  required: { secret: "secret: { env: 'PAYMENTS_SECRET' }" },
+}
+
+export function refuseWebhooks({ declarations }: Application): Refusal[] {
+  const named = new Map<string, Place>()
+  return declarations.classes
+    .filter((declaration) => hasRole(declaration, 'Webhook'))
+    .flatMap((declaration) => {
+      const record = markOf(declaration, 'Webhook')!.arguments[0]
+      const refused = [...refuseOptions(declaration), ...refuseEvents(declaration)]
+      const fact = option(record, 'name')
+      const value = text(fact)
+      const first = value === undefined ? undefined : named.get(value)
+      if (first) {
+        const related = [{ message: 'the first is here', place: first }]
+        refused.push(refusal('webhook-name-twice', fact!.place, { value: value! }, related))
+      } else if (value !== undefined) named.set(value, fact!.place)
+      return refused
+    })
+}
+
+function refuseOptions(declaration: ClassDeclaration): Refusal[] {
+  const mark = markOf(declaration, 'Webhook')!
+  const { name } = declaration
+  const refused = refuseArguments(mark, [{ form: options, what: '' }])
+  const record = mark.arguments[0] ?? ({ kind: 'record', entries: [], place: mark.place } satisfies Fact)
+  if (record.kind !== 'record' || !mark.isCalled) return refused
+  const { place } = mark
+  const [declared, provider, signature, secret] = ['name', 'provider', 'signature', 'secret'].map((key) => option(record, key))
+  const value = text(declared)
+  if (!declared) refused.push(refusal('webhook-name-missing', place, { name }))
+  else if (value !== undefined && !/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(value)) {
+    refused.push(refusal('webhook-name-malformed', declared.place, { value }))
+  }
+  if (!provider && !signature) refused.push(refusal('webhook-without-scheme', place, { name }))
+  if (provider && signature) refused.push(refusal('webhook-with-two-schemes', place, { name }))
+  const preset = text(provider)
+  if (preset !== undefined && !(webhookProviders as readonly string[]).includes(preset)) {
+    const known = [...webhookProviders]
+    refused.push(refusal('webhook-provider-unknown', provider!.place, { value: preset, known, near: nearest(preset, known) }))
+  }
+  if (secret) refused.push(...refuseSecret(secret))
+  if (signature) refused.push(...refuseSigned(signature))
+  return refused
+}
+
+/** The NAME of an entry: what looks like a secret itself must not stand in the source. */
+function refuseSecret(secret: Fact): Refusal[] {
+  if (secret.kind !== 'record') return [refusal('webhook-secret-inline', secret.place, {})]
+  const refused = refuseArguments(
+    { name: 'Webhook', place: secret.place, isCalled: true, arguments: [secret] },
+    [{ form: { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } }, what: '"secret"' }],
+  )
+  const env = option(secret, 'env')
+  const entry = text(env)
+  if (entry !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry)) refused.push(refusal('webhook-secret-inline', env!.place, {}))
+  else if (entry?.startsWith('whsec_')) refused.push(refusal('webhook-secret-inline', env!.place, {}))
+  return refused
+}
+
+function refuseSigned(signature: Fact): Refusal[] {
+  const fact = option(signature, 'signs')
+  const signs = text(fact)
+  if (signs === undefined) return []
+  const refused: Refusal[] = []
+  if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
+  if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
+    refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
+  }
+  for (const [placeholder] of signs.matchAll(/\{[^{}]*\}/g)) {
+    if (placeholder === '{body}' || placeholder === '{ts}') continue
+    refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
+  }
+  return refused
+}
+
+function refuseEvents(declaration: ClassDeclaration): Refusal[] {
+  const bound = boundEvents(declaration)
+  const refused: Refusal[] = []
+  if (bound.length === 0) refused.push(refusal('webhook-without-events', declaration.place, { name: declaration.name }))
+  const first = new Map<string, Place>()
+  for (const { mark, event } of bound) {
+    refused.push(...refuseArguments(mark, [{ form: string, what: 'the event', required: "'invoice.paid'" }]))
+    const key = text(event)
+    if (key === undefined) continue
+    const place = first.get(key)
+    if (place) refused.push(refusal('webhook-event-twice', event!.place, { event: key }, [{ message: 'the first is here', place }]))
+    else first.set(key, event!.place)
+  }
+  for (const { parameters, marks } of declaration.members) {
+    if (!marks.some(({ name }) => name === 'On')) continue
+    for (const { name, place } of parameters.flatMap((parameter) => parameter.marks)) {
+      refused.push(refusal('injector-in-webhook', place, { name }))
+    }
+  }
+  return refused
+}

@@ -1,0 +1,83 @@
+/** A refusal as people read it: what, where, the line of source, what to do. Off a terminal without colour. */
+import { styleText } from 'node:util'
+import type { Place } from './declaration.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface Rendering {
+  /** Text of a file by its path relative to the project; `undefined` when it cannot be read. */
+  sourceOf(file: string): string | undefined
+  /** Decides about colour. */
+  stream: NodeJS.WriteStream
+}
+
+const widest = 100
+
+export function render(refusals: readonly Refusal[], rendering: Rendering): string {
+  const errors = refusals.filter(({ severity }) => severity === 'error').length
+  const warnings = refusals.length - errors
+  const blocks = refusals.map((refusal) => renderOne(refusal, rendering))
+  const counts = [errors && count(errors, 'error'), warnings && count(warnings, 'warning')].filter(Boolean).join(', ')
+  return [...blocks, ...(counts ? [errors ? `${counts}: nothing was written` : counts] : [])].join('\n')
+}
+
+function renderOne({ slug, severity, message, place, fix, related }: Refusal, rendering: Rendering): string {
+  const colour = severity === 'error' ? 'red' : 'yellow'
+  const paint = painter(rendering.stream)
+  const lines = [
+    `${paint(colour, `${severity}[${slug}]`)}: ${message}`,
+    ...frame(place, '^', '', rendering, colour),
+    ...related.flatMap((other) => frame(other.place, '-', other.message, rendering, 'cyan')),
+    `  ${paint('green', 'fix')}: ${fix}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** The first line of a place, underlined. */
+function frame(place: Place, mark: string, label: string, { sourceOf, stream }: Rendering, colour: Colour): string[] {
+  const paint = painter(stream)
+  const at = `  ${paint('dim', '-->')} ${place.file}:${place.line}:${place.column}`
+  const line = sourceOf(place.file)?.split(/\r?\n/)[place.line - 1]
+  if (line === undefined) return [label ? `${at} ${label}` : at]
+  const number = String(place.line)
+  const gutter = ' '.repeat(number.length)
+  const end = place.endLine === place.line ? place.endColumn : line.length + 1
+  const from = Math.max(0, Math.min(place.column - 1, place.column - 1 - (widest - 40))) // far to the right: cut the left
+  const shown = line.slice(from, from + widest)
+  // a tab stays a tab, so that the mark stands under what it marks
+  const indent = line.slice(from, place.column - 1).replace(/[^\t]/g, ' ')
+  const underline = mark.repeat(Math.max(1, Math.min(end, from + widest + 1) - place.column))
+  return [
+    at,
+    `  ${paint('dim', `${number} |`)} ${shown}`,
+    `  ${paint('dim', `${gutter} |`)} ${indent}${paint(colour, label ? `${underline} ${label}` : underline)}`,
+  ]
+}
+
+type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim'
+
+function painter(stream: NodeJS.WriteStream): (colour: Colour, text: string) => string {
+  return (colour, text) => styleText(colour, text, { stream })
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** One object for a machine (contract 8.2). */
+export function toJson({ slug, severity, message, place, fix, related }: Refusal): object {
+  const flat = ({ file, line, column, endLine, endColumn }: Place) => ({
+    file,
+    line,
+    column,
+    end_line: endLine,
+    end_column: endColumn,
+  })
+  return {
+    slug,
+    severity,
+    message,
+    ...flat(place),
+    fix,
+    related: related.map((other) => ({ message: other.message, ...flat(other.place) })),
+  }
+}

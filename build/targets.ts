@@ -1,0 +1,35 @@
+/** What is built: a project, and the auth module, by the same compiler under different circumstances (contract 1.2, 5.1). */
+import path from 'node:path'
+import type { BuildOptions } from './index.ts'
+
+const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
+
+/** @param root absolute path of the project. */
+export function projectTarget(root: string, entry: string, roles: readonly string[], out = path.join(root, '.stack')): BuildOptions {
+  const owner = 'the auth worker'
+  return {
+    root,
+    entry,
+    out,
+    roles,
+    reserved: [
+      webhooks,
+      { path: '/auth', owner },
+      { path: '/v1/management/auth', owner },
+      { path: '/admin/vault', owner },
+      { path: '/.well-known/oauth-authorization-server/auth', owner },
+    ],
+    databaseRoles: { caller: 'backend_authenticated', service: 'backend_service_role' },
+  }
+}
+
+/** @param out absolute. */
+export function authTarget(out: string): BuildOptions {
+  return {
+    root: path.resolve(import.meta.dirname, '../src/auth'),
+    entry: 'module.ts',
+    out,
+    reserved: [webhooks],
+    databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
+  }
+}

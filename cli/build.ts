@@ -1,0 +1,45 @@
+/** `stack build`: refusals to stderr, what was built to stderr too; stdout stays empty but for `--format json` (contract 8, 10.1). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { BundleFailed } from '../build/emit/bundle.ts'
+import { report } from '../build/emit/report.ts'
+import { type BuildResult, build } from '../build/index.ts'
+import { render, toJson } from '../build/render.ts'
+import { projectTarget } from '../build/targets.ts'
+import { Failure } from './failure.ts'
+import { locateProject } from './project.ts'
+
+export interface BuildFlags {
+  project?: string
+  out?: string
+  format: 'text' | 'json'
+}
+
+export async function runBuild({ project: named, out, format }: BuildFlags): Promise<void> {
+  const { root, project, roles } = locateProject(named)
+  const began = performance.now()
+  const target = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
+  const names = roles.map(({ name }) => name)
+  const { refusals, built } = await build(projectTarget(root, project.entry, names, target)).catch(bundleFailure)
+  if (format === 'json') for (const refusal of refusals) process.stderr.write(`${JSON.stringify(toJson(refusal))}\n`)
+  else if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals)}\n`)
+  if (!built) throw new Failure('refused', '')
+  if (format === 'text') process.stderr.write(`${report(built.table, built.files, performance.now() - began)}\n`)
+}
+
+export function renderRefusals(root: string, refusals: BuildResult['refusals']): string {
+  const sourceOf = (file: string) => {
+    try {
+      return fs.readFileSync(path.join(root, file), 'utf8')
+    } catch {
+      return undefined
+    }
+  }
+  return render(refusals, { sourceOf, stream: process.stderr })
+}
+
+/** An import that does not resolve is the project's mistake, said in the bundler's words. */
+export function bundleFailure(error: unknown): never {
+  if (error instanceof BundleFailed) throw new Failure('refused', `the project does not bundle: nothing was written\n${error.message}`)
+  throw error
+}

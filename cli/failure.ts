@@ -1,0 +1,19 @@
+/** How a command ends without having done its work: a sentence, and the exit code that names the kind (contract 10.2). */
+
+export const exitCodes = {
+  refused: 1,
+  usage: 2,
+  'no stack': 3,
+  'port taken': 3,
+  interrupted: 130,
+} as const
+
+export class Failure extends Error {
+  override name = 'Failure'
+  readonly exitCode: number
+
+  constructor(kind: keyof typeof exitCodes, message: string) {
+    super(message)
+    this.exitCode = exitCodes[kind]
+  }
+}

@@ -1,0 +1,151 @@
+/** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { parseEnv } from 'node:util'
+import { describeGate } from '../build/emit/report.ts'
+import { createLogPrinter } from '../local/log.ts'
+import { type LocalStack, PortTaken, Refused, RunsAlready, startStack } from '../local/start.ts'
+import { bundleFailure, renderRefusals } from './build.ts'
+import { Failure } from './failure.ts'
+import { type LocatedProject, locateProject } from './project.ts'
+
+export interface StartFlags {
+  project?: string
+  port?: number
+  json?: boolean
+  fresh?: boolean
+}
+
+/** On a terminal one Ctrl-C arrives twice, from the terminal and from npm. */
+const sameInterruptMs = 1000
+
+export async function runStart({ project: named, port, json = false, fresh = false }: StartFlags): Promise<void> {
+  const located = locateProject(named)
+  const { root, project } = located
+  const say = (line: string) => process.stderr.write(`  ${line}\n`)
+  process.stderr.write(`${project.project}/local\n`)
+  const outs = { backend: path.join(root, '.stack/out'), auth: path.join(root, '.stack/auth/out') }
+  const print = createLogPrinter(outs, process.stderr)
+  const onLog = (line: string) => {
+    if (json) process.stdout.write(`${line}\n`)
+    else process.stderr.write(`${print(line)}\n`)
+  }
+  const held: string[] = []
+  let isReady = false
+  const interruption = new AbortController()
+  const interrupted = listenForEnd(interruption)
+  const variables = devVars(root)
+  let stack: LocalStack
+  try {
+    const lines = (line: string) => (isReady ? onLog(line) : held.push(line))
+    const { roles } = located
+    stack = await startStack({ root, project, roles, variables, port, fresh, say, onLog: lines }, interruption.signal)
+  } catch (error) {
+    if (interruption.signal.aborted) throw new Failure('interrupted', 'interrupted: everything that was started is ended')
+    if (error instanceof RunsAlready) return sayRunning(error, json)
+    throw failureOf(error, root)
+  }
+  if (json) process.stdout.write(`${JSON.stringify({ ...stack.record, times: stack.times })}\n`)
+  else process.stderr.write(readyText(located, stack, variables))
+  isReady = true
+  for (const line of held.splice(0)) if (isWorthSaying(line)) onLog(line)
+  await interrupted
+  process.stderr.write('\nstopping …\n')
+  await stack.stop()
+  process.stderr.write('everything that was started is ended\n')
+}
+
+function listenForEnd(interruption: AbortController): Promise<void> {
+  let first = 0
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (first && Date.now() - first > sameInterruptMs) process.exit(130) // a person who insists
+        first ||= Date.now()
+        interruption.abort()
+        resolve()
+      })
+    }
+  })
+}
+
+function failureOf(error: unknown, root: string): unknown {
+  if (error instanceof Refused) return new Failure('refused', renderRefusals(root, error.result.refusals))
+  if (error instanceof PortTaken) return new Failure('port taken', `${error.message}: name another with --port`)
+  try {
+    return bundleFailure(error)
+  } catch (other) {
+    return other instanceof Failure ? other : new Failure('no stack', (other as Error).message)
+  }
+}
+
+function sayRunning({ record, message }: RunsAlready, json: boolean): void {
+  if (json) process.stdout.write(`${JSON.stringify(record)}\n`)
+  else process.stderr.write(`  ${message}\n  API       ${record.base_url}\n  Postgres  ${withoutPassword(record.database_url)}\n`)
+}
+
+/** The start-up requests of the stack itself are no news. */
+function isWorthSaying(line: string): boolean {
+  return !line.includes('"worker":"front"') && !line.includes('"worker":"auth"')
+}
+
+function devVars(root: string): Record<string, string> {
+  const file = path.join(root, '.dev.vars')
+  return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/:[^:@/]+@/, '@')
+}
+
+function readyText({ root }: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
+  const { record, built, postgres, times } = stack
+  const { routes, webhooks } = built.table
+  const seconds = (ms: number) => `${Math.round(ms)} ms`.padStart(8)
+  const applied = postgres.applied.length > 0 ? `${postgres.applied.length} migrations applied` : 'nothing to migrate'
+  const kind = postgres.fresh ? 'cold' : 'warm'
+  const hooks = webhooks.map(({ name, secret }) => {
+    const missing = variables[secret.env] ? '' : `  ! ${secret.env} is not set: every delivery is refused (set it in .dev.vars)`
+    return `             POST /webhooks/${name}${missing}`
+  })
+  return `  build      ${seconds(times.build)}  ${routes.length} routes, ${webhooks.length} webhooks
+  postgres   ${seconds(times.postgres)}  ${postgres.version} embedded, ${applied}
+  workers    ${seconds(times.workers)}  workerd, the backend and the auth worker
+ready in ${(times.all / 1000).toFixed(2)} s (${kind})
+
+  API        ${record.base_url}
+  Postgres   ${withoutPassword(record.database_url)}
+             (with its password: database_url in ${path.relative(process.env['INIT_CWD'] ?? process.cwd(), path.join(root, '.stack/local.json'))})
+${hooks.length > 0 ? `  Webhooks\n${hooks.join('\n')}\n` : ''}${tryText(stack, variables)}
+  Ctrl-C ends everything that was started.
+
+`
+}
+
+/** Three commands that work as they stand, made from what the project really has. */
+function tryText({ record, built }: LocalStack, variables: Record<string, string>): string {
+  const { base_url } = record
+  const { routes, webhooks } = built.table
+  const gated = routes.find(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && describeGate(gate) === 'signed in')
+  const refused = routes.find(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && gate !== gated?.gate) ?? gated
+  const webhook = webhooks.find(({ scheme, secret }) => 'provider' in scheme && scheme.provider === 'payments' && variables[secret.env])
+  const commands: string[] = []
+  if (gated) {
+    commands.push(`  # sign up, and call a route that requires it
+  TOKEN=$(curl -s ${base_url}/auth/sign-up -H 'content-type: application/json' \\
+    -d "{\\"email\\":\\"ada$RANDOM@example.com\\",\\"password\\":\\"correct horse battery\\"}" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -si ${base_url}${gated.path} -H "authorization: Bearer $TOKEN"`)
+  }
+  if (webhook) {
+    const secret = variables[webhook.secret.env]
+    const body = JSON.stringify({ type: webhook.events[0]!.key, data: { order: 1 } })
+    commands.push(`  # deliver a signed payment
+  BODY='${body}' T=$(date +%s); curl -si ${base_url}/webhooks/${webhook.name} -d "$BODY" \\
+    -H "x-payments-signature: t=$T,v1=$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)"`)
+  }
+  if (refused) {
+    commands.push(`  # see a refusal: ${describeGate(refused.gate)}
+  curl -si ${base_url}${refused.path}${gated && refused !== gated ? ' -H "authorization: Bearer $TOKEN"' : ''}`)
+  }
+  return commands.length > 0 ? `\n${commands.join('\n\n')}\n` : ''
+}

@@ -1,0 +1,51 @@
+/** Every verb as a row: its name, its flags, what runs. What a verb needs is imported when it runs. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+
+export interface Verb {
+  name: string
+  summary: string
+  options: Option[]
+  examples: string[]
+  run(flags: never): Promise<void>
+}
+
+const project = () => new Option('--project <dir>', 'the project; default: the nearest folder upwards with stack/project.json')
+
+export const verbs: Verb[] = [
+  {
+    name: 'build',
+    summary: 'compile the project into .stack/: every wrong declaration is refused, at once',
+    options: [
+      project(),
+      new Option('--out <dir>', 'write there instead of .stack'),
+      new Option('--format <format>', 'how refusals are printed').choices(['text', 'json']).default('text'),
+    ],
+    examples: ['stack build', 'stack build --project examples/orders --format json'],
+    run: async (flags) => (await import('./build.ts')).runBuild(flags),
+  },
+  {
+    name: 'start',
+    summary: 'run the project here: workerd and a real Postgres on loopback, until Ctrl-C',
+    options: [
+      project(),
+      new Option('--port <number>', 'listen there; taken: exit 3. Default: 8787, or the next that is free').argParser(portNumber),
+      new Option('--json', 'print one JSON object when ready, then the log as JSON lines'),
+      new Option('--fresh', 'forget the local database and its keys first'),
+    ],
+    examples: ['stack start', 'stack start --port 8790 --fresh'],
+    run: async (flags) => (await import('./start.ts')).runStart(flags),
+  },
+]
+
+export function addVerb(program: Command, { name, summary, options, examples, run }: Verb): void {
+  const command = program.command(name).summary(summary).description(summary)
+  for (const option of options) command.addOption(option)
+  command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
+  command.action((flags: never) => run(flags))
+}
+
+function portNumber(text: string): number {
+  const port = Number(text)
+  if (/^[0-9]{1,5}$/.test(text) && port >= 1 && port <= 65535) return port
+  throw new InvalidArgumentError('a port is a number from 1 to 65535.')
+}

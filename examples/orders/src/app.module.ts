@@ -1,0 +1,14 @@
+import { Module } from '@stack/backend'
+import { CatalogueController } from './catalogue.controller.ts'
+import { CodehostWebhook } from './codehost.webhook.ts'
+import { Orders } from './orders.ts'
+import { OrdersController } from './orders.controller.ts'
+import { PaymentsWebhook } from './payments.webhook.ts'
+import { Prices } from './prices.ts'
+import { StaffController } from './staff.controller.ts'
+
+@Module({
+  controllers: [CatalogueController, OrdersController, StaffController],
+  providers: [Orders, Prices, PaymentsWebhook, CodehostWebhook],
+})
+export class AppModule {}

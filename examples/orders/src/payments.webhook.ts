@@ -1,0 +1,17 @@
+import { Database, Log, On, Webhook, type WebhookMeta } from '@stack/backend'
+
+interface PaymentSucceeded {
+  type: 'payment.succeeded'
+  data: { order: string | number }
+}
+
+/** There is no signed-in user here, so the order is reached as the service. */
+@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })
+export class PaymentsWebhook {
+  @On('payment.succeeded')
+  async paid({ data }: PaymentSucceeded, meta: WebhookMeta): Promise<void> {
+    const rows = await Database.$asService().sql`
+      update orders set status = 'paid' where id = ${data.order} and status = 'open' returning id`
+    Log.info(rows.length > 0 ? 'an order is paid' : 'no open order to pay', { order: data.order, event: meta.event })
+  }
+}

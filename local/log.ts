@@ -1,0 +1,50 @@
+/** The workers' JSON lines as a person reads them while developing; stacks name the project's source. */
+import * as fs from 'node:fs'
+import { SourceMap } from 'node:module'
+import path from 'node:path'
+import { styleText } from 'node:util'
+
+const shown = new Set(['level', 'worker', 'message', 'request_id', 'error', 'stack', 'method', 'path', 'status', 'ms'])
+
+/** @param outs where each worker's bundle and source maps are. */
+export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): (line: string) => string {
+  const maps = new Map<string, SourceMap>()
+
+  function mapOf(worker: string, file: string): SourceMap | undefined {
+    const name = path.join(outs[worker] ?? '', `${file}.map`)
+    if (!maps.has(name) && fs.existsSync(name)) maps.set(name, new SourceMap(JSON.parse(fs.readFileSync(name, 'utf8'))))
+    return maps.get(name)
+  }
+
+  return (line) => {
+    let entry: Record<string, unknown>
+    try {
+      entry = JSON.parse(line)
+    } catch {
+      return line // somebody's own console.log
+    }
+    if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return line
+    const { level, worker, message, request_id, error, stack, ...rest } = entry
+    const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
+    const id = request_id ? ` ${styleText('dim', String(request_id), { stream })}` : ''
+    if (worker === 'front') return `${time} ${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']} ms${id}`
+    const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim'
+    const fields = Object.entries(rest)
+      .filter(([name]) => !shown.has(name))
+      .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    const from = worker === 'auth' ? 'auth: ' : ''
+    const head = `${time} ${styleText(colour, String(level), { stream })} ${from}${message}${fields.join('')}${id}`
+    const trace = typeof stack === 'string' ? mapStack(stack, (file) => mapOf(String(worker), file)) : error
+    return trace ? `${head}\n${String(trace).replace(/^/gm, '    ')}` : head
+  }
+}
+
+/** Each `worker.js:1:2345` as the place in the source that it was made of. */
+export function mapStack(stack: string, mapOf: (file: string) => SourceMap | undefined): string {
+  return stack.replace(/(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g, (whole, file: string, line: string, column: string) => {
+    const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
+    if (!entry || !('originalSource' in entry)) return whole
+    const source = entry.originalSource.replace(/^(?:\.\.\/)+/, '')
+    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
+  })
+}

@@ -1,0 +1,57 @@
+/** `.stack/local.json`: the record of a local stack that runs (contract 1.5). A record whose process is gone is never used. */
+import * as fs from 'node:fs'
+import { writeWhole } from '../build/emit/write.ts'
+
+export interface LocalRecord {
+  pid: number
+  /** RFC 3339, UTC. */
+  started_at: string
+  project: string
+  ref: string
+  base_url: string
+  dashboard_url: string | null
+  publishable_key: string
+  service_role_key: string
+  /** As the owner. */
+  database_url: string
+  backend_database_url: string
+  backend_service_database_url: string
+}
+
+/** @returns the record, and whether its stack still runs; `undefined` where there is none that can be read. */
+export async function readRecord(file: string): Promise<{ record: LocalRecord; isLive: boolean } | undefined> {
+  let record: LocalRecord
+  try {
+    record = JSON.parse(fs.readFileSync(file, 'utf8')) as LocalRecord
+  } catch {
+    return undefined
+  }
+  return { record, isLive: isAlive(record.pid) && (await answers(record)) }
+}
+
+export function writeRecord(file: string, record: LocalRecord): void {
+  writeWhole(file, `${JSON.stringify(record, undefined, 2)}\n`, 0o600)
+}
+
+/** The number may be another process's by now, and the port another stack's: only this one takes this key. */
+async function answers({ base_url, service_role_key }: LocalRecord): Promise<boolean> {
+  try {
+    const response = await fetch(`${base_url}/v1/management/auth/settings`, {
+      headers: { apikey: service_role_key },
+      signal: AbortSignal.timeout(2000),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,271 @@
+/** The local stack: Postgres, both schemas, both workers, on loopback. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import getPort, { portNumbers } from 'get-port'
+import { type BuildResult, build } from '../build/index.ts'
+import { authTarget, projectTarget } from '../build/targets.ts'
+import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import { type Keys, keysAt } from './keys.ts'
+import { installKeys, migrate } from './migrate.ts'
+import { type Postgres, startPostgres } from './postgres.ts'
+import { type LocalRecord, readRecord, writeRecord } from './record.ts'
+import { startWorkers } from './worker.ts'
+
+export const defaultPort = 8787
+
+const packageRoot = path.resolve(import.meta.dirname, '..')
+
+export interface StartOptions {
+  /** Absolute. */
+  root: string
+  project: Project
+  roles: DeclaredRole[]
+  /** Bindings of the backend worker beside the stack's own (`.dev.vars`, contract 1.6). */
+  variables: Record<string, string>
+  /** Must be free; absent: the default one, or the next that is free. */
+  port?: number | undefined
+  /** Forgets the local database and its keys first. */
+  fresh: boolean
+  /** A step that is done, or something the person must know. */
+  say: (line: string) => void
+  onLog: (line: string) => void
+}
+
+/** What a start took, in milliseconds. */
+export interface Times {
+  build: number
+  postgres: number
+  workers: number
+  all: number
+}
+
+export interface LocalStack {
+  record: LocalRecord
+  port: number
+  built: NonNullable<BuildResult['built']>
+  postgres: { version: string; fresh: boolean; applied: string[] }
+  times: Times
+  stop(): Promise<void>
+}
+
+/** An explicit port is taken. */
+export class PortTaken extends Error {
+  override name = 'PortTaken'
+}
+
+/** The project does not build. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly result: BuildResult
+
+  constructor(result: BuildResult) {
+    super('the project was refused')
+    this.result = result
+  }
+}
+
+/** A stack of this project runs already. */
+export class RunsAlready extends Error {
+  override name = 'RunsAlready'
+  readonly record: LocalRecord
+
+  constructor(record: LocalRecord) {
+    super(`the stack of ${record.project} runs already, as process ${record.pid}`)
+    this.record = record
+  }
+}
+
+/** @throws PortTaken, Refused, RunsAlready, or an Error with a sentence. Whatever was started by then is ended. */
+export async function startStack(options: StartOptions, signal: AbortSignal): Promise<LocalStack> {
+  const { root, say } = options
+  const folder = path.join(root, '.stack')
+  const recordFile = path.join(folder, 'local.json')
+  const earlier = await readRecord(recordFile)
+  if (earlier?.isLive) throw new RunsAlready(earlier.record)
+  if (earlier) say(`the record of process ${earlier.record.pid} is left over: that stack is gone, and the record is ignored`)
+  const began = performance.now()
+  const port = await choosePort(options.port, say)
+  if (options.fresh) {
+    for (const name of ['db', 'keys.json']) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+  }
+  const keys = keysAt(path.join(folder, 'keys.json'))
+  const ending: (() => Promise<void>)[] = []
+  const stop = async () => {
+    fs.rmSync(recordFile, { force: true })
+    for (const end of ending.splice(0).reverse()) await end()
+  }
+  try {
+    const directory = path.join(folder, 'db')
+    const [project, auth, database] = await settle([
+      timed(() => build(projectTarget(root, options.project.entry, options.roles.map(({ name }) => name)))),
+      timed(() => build(authTarget(path.join(folder, 'auth')))),
+      timed(async () => {
+        const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
+        ending.push(supervise(postgres, { directory, password: keys.passwords.postgres }, say))
+        if (postgres.replaced) say('a Postgres of this project was still running without its stack, and was ended first')
+        const urls = databaseUrls(postgres.port, keys)
+        const applied = [
+          ...(await migrate(urls.owner, { directory: path.join(packageRoot, 'src/auth/schema'), table: 'auth_migrations' })),
+          ...(await migrate(urls.owner, { directory: path.join(root, 'migrations'), table: 'project_migrations' })),
+        ]
+        const { postgres: _owner, ...passwords } = keys.passwords
+        await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+        return { postgres, urls, applied }
+      }),
+    ])
+    if (!auth.value.built) throw new Refused(auth.value)
+    const { built } = project.value
+    if (!built) throw new Refused(project.value)
+    signal.throwIfAborted()
+
+    const baseUrl = `http://127.0.0.1:${port}`
+    const { postgres, urls, applied } = database.value
+    const common = {
+      CLAIMS_KEY: keys.claims_key,
+      DATABASE_URL: urls.backend,
+      AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
+      AUTH_ISSUER: `${baseUrl}/auth`,
+      AUTH_AUDIENCE: keys.ref,
+    }
+    const workers = await timed(async () => {
+      const started = await startWorkers({
+        port,
+        backend: {
+          out: path.join(folder, 'out'),
+          bindings: { ...common, DATABASE_SERVICE_URL: urls.backendService, ...options.variables },
+        },
+        auth: {
+          out: path.join(folder, 'auth/out'),
+          bindings: {
+            ...common,
+            DATABASE_SERVICE_URL: urls.auth,
+            SEALING_KEY: keys.sealing_key,
+            SERVICE_ROLE_KEY: keys.service_role_key,
+          },
+        },
+        onLog: options.onLog,
+      })
+      ending.push(started.stop)
+      await whenAnswering(baseUrl)
+      await declareRoles(baseUrl, keys, options.roles)
+      return started
+    })
+    signal.throwIfAborted()
+    const record: LocalRecord = {
+      pid: process.pid,
+      started_at: new Date().toISOString(),
+      project: options.project.project,
+      ref: keys.ref,
+      base_url: baseUrl,
+      dashboard_url: null,
+      publishable_key: keys.publishable_key,
+      service_role_key: keys.service_role_key,
+      database_url: urls.owner,
+      backend_database_url: urls.backend,
+      backend_service_database_url: urls.backendService,
+    }
+    writeRecord(recordFile, record)
+    return {
+      record,
+      port,
+      built,
+      postgres: { version: postgres.version, fresh: postgres.fresh, applied },
+      times: { build: project.ms, postgres: database.ms, workers: workers.ms, all: performance.now() - began },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function choosePort(wanted: number | undefined, say: (line: string) => void): Promise<number> {
+  const host = '127.0.0.1'
+  if (wanted !== undefined) {
+    if ((await getPort({ port: wanted, host })) === wanted) return wanted
+    throw new PortTaken(`port ${wanted} is taken by another process`)
+  }
+  const free = await getPort({ port: portNumbers(defaultPort, defaultPort + 99), host })
+  if (free !== defaultPort) say(`port ${defaultPort} is taken by another process: using ${free}`)
+  return free
+}
+
+function databaseUrls(port: number, { passwords }: Keys) {
+  const url = (login: keyof Keys['passwords']) =>
+    `postgresql://${login}:${encodeURIComponent(passwords[login])}@127.0.0.1:${port}/postgres?sslmode=disable`
+  return { owner: url('postgres'), backend: url('stack_backend'), backendService: url('stack_backend_service'), auth: url('stack_auth') }
+}
+
+/** A Postgres that was killed is started again on its port: workers connect for each request, so the next one is served. */
+function supervise(
+  first: Postgres,
+  options: { directory: string; password: string },
+  say: (line: string) => void,
+): () => Promise<void> {
+  let current = first
+  let isEnding = false
+  let restarting = Promise.resolve()
+  const watch = () => {
+    current.died.then((sentence) => {
+      if (isEnding) return
+      say(`${sentence} Starting it again`)
+      restarting = startPostgres({ ...options, preferredPort: first.port }).then(
+        (next) => {
+          current = next
+          const where = next.port === first.port ? '' : `, but on port ${next.port}: end this stack and start it again`
+          say(`Postgres runs again${where}`)
+          watch()
+        },
+        (error: unknown) => say(`Postgres could not be started again: ${(error as Error).message}`),
+      )
+    })
+  }
+  watch()
+  return async () => {
+    isEnding = true
+    await restarting
+    await current.stop()
+  }
+}
+
+/** The first answer of the key set also mints the signing key. */
+async function whenAnswering(baseUrl: string): Promise<void> {
+  let last = ''
+  for (let attempt = 0; attempt < 50; attempt++) {
+    try {
+      const response = await fetch(`${baseUrl}/auth/.well-known/jwks.json`, { signal: AbortSignal.timeout(5000) })
+      const body = await response.text()
+      if (response.ok) return
+      last = body
+    } catch (error) {
+      last = String(error)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`the auth worker does not answer: ${last}`)
+}
+
+async function declareRoles(baseUrl: string, keys: Keys, roles: readonly DeclaredRole[]): Promise<void> {
+  for (const role of roles) {
+    const response = await fetch(`${baseUrl}/v1/management/auth/roles`, {
+      method: 'POST',
+      headers: { apikey: keys.service_role_key, 'content-type': 'application/json' },
+      body: JSON.stringify(role),
+    })
+    if (!response.ok) throw new Error(`the role ${role.name} could not be declared: ${await response.text()}`)
+    await response.arrayBuffer()
+  }
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const began = performance.now()
+  return { value: await work(), ms: performance.now() - began }
+}
+
+/** Like `Promise.all`, but fails only when all have ended: what one of them started must be known before it is ended. */
+async function settle<T extends readonly unknown[]>(work: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  const results = await Promise.allSettled(work)
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T
+}

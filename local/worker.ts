@@ -1,0 +1,82 @@
+/** The two built workers and the front, as one miniflare. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { Log, LogLevel, Miniflare, type WorkerOptions } from 'miniflare'
+import { frontSource } from './front.ts'
+
+export interface WorkersOptions {
+  /** Free, on loopback. */
+  port: number
+  backend: { out: string; bindings: Record<string, string> }
+  auth: { out: string; bindings: Record<string, string> }
+  /** Told of every line that a worker logs, as it was written. */
+  onLog: (line: string) => void
+}
+
+const compatibilityDate = '2026-07-30'
+const compatibilityFlags = ['nodejs_compat']
+const stopMs = 5_000
+
+export interface Workers {
+  stop(): Promise<void>
+}
+
+/** @throws Error when a bundle does not start. */
+export async function startWorkers({ port, backend, auth, onLog }: WorkersOptions): Promise<Workers> {
+  const runtime = new Miniflare({
+    host: '127.0.0.1',
+    port: 0,
+    log: new Log(LogLevel.NONE),
+    structuredWorkerdLogs: true,
+    handleStructuredLogs({ message }: { message: string }) {
+      onLog(message) // miniflare refuses a handler that returns anything
+    },
+    workers: [
+      {
+        name: 'front',
+        modules: [{ type: 'ESModule', path: 'front.js', contents: frontSource }],
+        compatibilityDate,
+        serviceBindings: { AUTH: 'auth', BACKEND: 'backend' },
+        unsafeDirectSockets: [{ host: '127.0.0.1', port }],
+      },
+      worker('backend', backend.out, backend.bindings),
+      worker('auth', auth.out, auth.bindings),
+    ],
+  })
+  try {
+    await runtime.ready
+  } catch (error) {
+    await runtime.dispose().catch(() => {})
+    throw error
+  }
+  return {
+    async stop() {
+      // miniflare ends workerd by SIGKILL: a request that hangs cannot hold it; the limit is for miniflare itself
+      await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
+    },
+  }
+}
+
+function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, string>): WorkerOptions {
+  return {
+    name,
+    rootPath: out,
+    modulesRoot: out,
+    modules: modulesIn(out),
+    compatibilityDate,
+    compatibilityFlags,
+    bindings: { ...bindings, STACK_WORKER: name },
+    serviceBindings: { AUTH: 'auth' },
+  }
+}
+
+/** `worker.js` first: the first module is the entry. */
+function modulesIn(out: string) {
+  const names = fs.readdirSync(out).filter((name) => /\.(?:js|wasm)$/.test(name))
+  return names
+    .sort((a, b) => Number(b === 'worker.js') - Number(a === 'worker.js'))
+    .map((name) => ({
+      type: name.endsWith('.wasm') ? ('CompiledWasm' as const) : ('ESModule' as const),
+      path: path.join(out, name),
+    }))
+}

@@ -1,0 +1,33 @@
+/** The auth module's own error codes, and how a body is judged: every refusal names its fields. */
+import { HttpError } from '@stack/backend'
+import * as v from 'valibot'
+import type { FieldError } from '../wire/envelope.ts'
+
+/** code → status and description, beside those of `wire/envelope.ts` (contract 6.2) */
+export const authErrors = {
+  invalid_credentials: { status: 401, description: 'the email address or the password is wrong' },
+  invalid_refresh_token: { status: 401, description: 'the refresh token is not valid any more: sign in again' },
+  email_not_confirmed: { status: 403, description: 'the email address must be confirmed first' },
+  email_taken: { status: 409, description: 'there is an account with this email address' },
+  invalid_password: { status: 400, description: 'the password does not fit the policy' },
+  invalid_settings: { status: 400, description: 'the settings are not valid' },
+  invalid_role: { status: 400, description: 'the role is not valid' },
+  role_not_defined: { status: 404, description: 'there is no such role' },
+  user_not_found: { status: 404, description: 'there is no such user' },
+} as const satisfies Record<string, { status: number; description: string }>
+
+export function authError(
+  code: keyof typeof authErrors,
+  description: string = authErrors[code].description,
+  details: HttpError['details'] = {},
+): HttpError {
+  return new HttpError(authErrors[code].status, code, description, details)
+}
+
+/** @throws HttpError 400 `invalid_request` with one entry for each wrong field. */
+export function judged<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, body)
+  if (result.success) return result.output
+  const fields: FieldError[] = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? 'body', reason: issue.message }))
+  throw new HttpError(400, 'invalid_request', `the request is not valid: ${fields[0]!.path}: ${fields[0]!.reason}`, { fields })
+}

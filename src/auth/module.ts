@@ -1,0 +1,19 @@
+/** The auth module: an ordinary project, compiled by the same build. This file is the list of what is in it. */
+import { Module } from '@stack/backend'
+import { KeySetController } from './key-set.routes.ts'
+import { RolesController } from './roles.routes.ts'
+import { Roles } from './roles.rows.ts'
+import { Sessions } from './sessions.rows.ts'
+import { SettingsController } from './settings.routes.ts'
+import { SettingsRows } from './settings.rows.ts'
+import { SignInController } from './sign-in.routes.ts'
+import { SigningKeys } from './signing-keys.rows.ts'
+import { Tokens } from './tokens.ts'
+import { TokensController } from './tokens.routes.ts'
+import { Users } from './users.rows.ts'
+
+@Module({
+  controllers: [KeySetController, RolesController, SettingsController, SignInController, TokensController],
+  providers: [Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users],
+})
+export class AuthModule {}
