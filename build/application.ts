@@ -25,14 +25,19 @@ export function applicationOf(declarations: Declarations): Application {
 }
 
 /** The known classes that a list of a module names. */
-export function classesIn(byId: Map<ClassId, ClassDeclaration>, module: ClassDeclaration, list: string): ClassDeclaration[] {
+export function classesIn(
+  byId: Map<ClassId, ClassDeclaration>,
+  module: ClassDeclaration,
+  list: string,
+): ClassDeclaration[] {
   return listed(module, list).flatMap(({ id }) => byId.get(id) ?? [])
 }
 
 /** What a module's own classes may depend on: its providers, and what the modules it imports export. */
 export function visibleIn({ byId }: Application, module: ClassDeclaration): Set<ClassDeclaration> {
   const visible = new Set(classesIn(byId, module, 'providers'))
-  for (const imported of classesIn(byId, module, 'imports')) for (const exported of exportsOf(byId, imported)) visible.add(exported)
+  for (const imported of classesIn(byId, module, 'imports'))
+    for (const exported of exportsOf(byId, imported)) visible.add(exported)
   return visible
 }
 

@@ -9,8 +9,8 @@ import { writeFolder, writeWhole } from './emit/write.ts'
 import { link } from './link/index.ts'
 import { openProgram } from './program.ts'
 import { read } from './read/index.ts'
-import { type Reserved, refuse } from './refuse/index.ts'
 import type { Refusal } from './refusals.ts'
+import { type Reserved, refuse } from './refuse/index.ts'
 
 export interface BuildOptions {
   /** Absolute. */

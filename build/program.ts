@@ -37,8 +37,8 @@ export function openProgram(root: string, entry: string): Program {
 
   function read(absolute: string): SourceFile {
     const name = relative(absolute)
-    let file = files.get(name)
-    if (!file) files.set(name, (file = parse(name, readSource(absolute))))
+    const file = files.get(name) ?? parse(name, readSource(absolute))
+    files.set(name, file)
     return file
   }
 
@@ -48,7 +48,9 @@ export function openProgram(root: string, entry: string): Program {
     const containing = path.join(root, from.path)
     const { resolvedModule } = ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions)
     if (!resolvedModule || resolvedModule.isExternalLibraryImport) return undefined
-    return /(?<!\.d)\.[cm]?tsx?$/.test(resolvedModule.resolvedFileName) ? read(resolvedModule.resolvedFileName) : undefined
+    return /(?<!\.d)\.[cm]?tsx?$/.test(resolvedModule.resolvedFileName)
+      ? read(resolvedModule.resolvedFileName)
+      : undefined
   }
 
   function meaningOf(file: SourceFile, name: string, seen = new Set<string>()): Meaning | undefined {
@@ -95,7 +97,11 @@ export function openProgram(root: string, entry: string): Program {
         return { kind: 'literal', value: joined, place }
       }
       case 'list':
-        return { kind: 'list', items: expression.items.flatMap((item) => (item.kind === 'spread' ? spread(inner(item.of)) : [inner(item)])), place }
+        return {
+          kind: 'list',
+          items: expression.items.flatMap((item) => (item.kind === 'spread' ? spread(inner(item.of)) : [inner(item)])),
+          place,
+        }
       case 'record': {
         const entries = expression.properties.flatMap(({ key, keyPlace, value }) => {
           if (value.kind === 'spread') {
@@ -121,7 +127,8 @@ export function openProgram(root: string, entry: string): Program {
           return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
         }
         const record = inner(expression.of)
-        const entry = record.kind === 'record' ? record.entries.find(({ key }) => key === expression.property) : undefined
+        const entry =
+          record.kind === 'record' ? record.entries.find(({ key }) => key === expression.property) : undefined
         return entry ? relocate(entry.value, place, expression.text) : unknown(expression.text)
       }
       case 'spread':

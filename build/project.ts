@@ -209,7 +209,9 @@ export function parse(path: string, text: string): SourceFile {
     if (node.kind === ts.SyntaxKind.FalseKeyword) return { kind: 'literal', value: false, place }
     if (node.kind === ts.SyntaxKind.NullKeyword) return { kind: 'literal', value: null, place }
     if (ts.isIdentifier(node)) {
-      return node.text === 'undefined' ? { kind: 'literal', value: undefined, place } : { kind: 'name', name: node.text, place }
+      return node.text === 'undefined'
+        ? { kind: 'literal', value: undefined, place }
+        : { kind: 'name', name: node.text, place }
     }
     if (ts.isPropertyAccessExpression(node) && !node.questionDotToken && ts.isIdentifier(node.name)) {
       const of = readExpression(node.expression)
@@ -229,7 +231,8 @@ export function parse(path: string, text: string): SourceFile {
     }
     if (ts.isSpreadElement(node)) return { kind: 'spread', of: readExpression(node.expression), place }
     if (ts.isArrayLiteralExpression(node)) return { kind: 'list', items: node.elements.map(readExpression), place }
-    if (ts.isObjectLiteralExpression(node)) return { kind: 'record', properties: node.properties.map(readProperty), place }
+    if (ts.isObjectLiteralExpression(node))
+      return { kind: 'record', properties: node.properties.map(readProperty), place }
     return { kind: 'other', text: written(node), place }
   }
 
@@ -252,14 +255,14 @@ export function parse(path: string, text: string): SourceFile {
     const isDefaultExport = hasModifier(node, ts.SyntaxKind.DefaultKeyword)
     if (isExported && !isDefaultExport && name !== undefined) file.exports.set(name, { local: name })
     if (isDefaultExport && name !== undefined) file.exports.set('default', { local: name })
-    const constructor = node.members.find((member) => ts.isConstructorDeclaration(member) && member.body)
+    const built = node.members.find((member) => ts.isConstructorDeclaration(member) && member.body)
     const declaration: ClassSyntax = {
       name,
       place: node.name ? at(node.name) : keywordPlace(node),
       isDefaultExport,
       isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
       decorators: decoratorsOf(node, false),
-      constructorParameters: constructor ? (constructor as ts.ConstructorDeclaration).parameters.map(readParameter) : [],
+      constructorParameters: built ? (built as ts.ConstructorDeclaration).parameters.map(readParameter) : [],
       members: node.members.filter((member) => !ts.isConstructorDeclaration(member)).flatMap(readMember),
     }
     file.classes.push(declaration)

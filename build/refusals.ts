@@ -27,7 +27,7 @@ interface Definition<A> {
   fix: (about: A) => string
 }
 
-function define<A = Record<never, never>>(definition: Definition<A>): Definition<A> {
+function define<A>(definition: Definition<A>): Definition<A> {
   return definition
 }
 
@@ -119,7 +119,8 @@ export const refusals = {
   }),
   'application-default-misplaced': define<{ name: string }>({
     message: ({ name }) => `\`auth\` stands on ${name}, which is not the root module`,
-    fix: () => 'the application default is declared once, on the root module; elsewhere declare `auth` on the controller',
+    fix: () =>
+      'the application default is declared once, on the root module; elsewhere declare `auth` on the controller',
   }),
   'export-not-provided': define<{ name: string; module: string }>({
     message: ({ name, module }) => `${module} exports ${name}, which it neither provides nor imports`,
@@ -134,7 +135,8 @@ export const refusals = {
   }),
   'dependency-not-provided': define<{ name: string; needed: string; module: string }>({
     message: ({ name, needed, module }) => `${name} needs ${needed}, and ${module} has no provider of it`,
-    fix: ({ needed, module }) => `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
+    fix: ({ needed, module }) =>
+      `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
   }),
   'dependency-not-exported': define<{ name: string; needed: string; provider: string }>({
     message: ({ name, needed, provider }) => `${name} needs ${needed}, which ${provider} provides and does not export`,
@@ -168,7 +170,8 @@ export const refusals = {
   }),
   'parameter-without-injector': define<{ name: string }>({
     message: ({ name }) => `the handler's parameter ${name} has no injector, so it would always be undefined`,
-    fix: () => 'say what it receives: @Param, @Query, @Header, @Body, @Req, @User, @OptionalUser, @RequestId or @TraceId',
+    fix: () =>
+      'say what it receives: @Param, @Query, @Header, @Body, @Req, @User, @OptionalUser, @RequestId or @TraceId',
   }),
   'parameter-with-two-injectors': define<{ name: string }>({
     message: ({ name }) => `the handler's parameter ${name} has more than one injector`,
@@ -182,7 +185,7 @@ export const refusals = {
     message: ({ method }) => `@Body() on a ${method} route: such a request has no body`,
     fix: () => "use `@Query('…')`, or another method",
   }),
-  'body-twice': define({
+  'body-twice': define<object>({
     message: () => 'this handler takes the body twice',
     fix: () => 'keep one @Body()',
   }),
@@ -206,9 +209,10 @@ export const refusals = {
     message: ({ decidedBy }) => `@OptionalUser() on a route that requires a user is never null: ${decidedBy}`,
     fix: () => 'use `@User() user: UserT`',
   }),
-  'gate-never-admits-anonymous': define({
+  'gate-never-admits-anonymous': define<object>({
     severity: 'warning',
-    message: () => '`required: false` beside a role, a permission or `verifiedEmail` admits no anonymous caller: they get 403',
+    message: () =>
+      '`required: false` beside a role, a permission or `verifiedEmail` admits no anonymous caller: they get 403',
     fix: () => 'remove `required: false`, or the condition',
   }),
 
@@ -229,7 +233,10 @@ export const refusals = {
     message: ({ value }) =>
       `the webhook name "${value}" must be lowercase letters, digits and dashes, starting and ending with a letter or digit`,
     fix: ({ value }) => {
-      const repaired = value.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
+      const repaired = value
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .replace(/^-|-$/g, '')
       return repaired ? `write \`name: '${repaired}'\`` : "write it like `name: 'payments'`"
     },
   }),
@@ -244,7 +251,7 @@ export const refusals = {
         ? 'describe Standard Webhooks with a `signature` block'
         : `the providers are ${known.join(', ')}; describe any other HMAC scheme with a \`signature\` block`,
   }),
-  'webhook-secret-inline': define({
+  'webhook-secret-inline': define<object>({
     message: () => '`secret` names a vault entry, and this is not such a name',
     fix: () => "write `secret: { env: 'PAYMENTS_SECRET' }`, and store the value under that name",
   }),
@@ -257,10 +264,11 @@ export const refusals = {
     fix: () => 'one method handles one event: remove one of the two',
   }),
   'webhook-signs-without-body': define<{ signs: string }>({
-    message: ({ signs }) => `\`signs: "${signs}"\` does not cover the body: whoever holds one signature could send anything`,
+    message: ({ signs }) =>
+      `\`signs: "${signs}"\` does not cover the body: whoever holds one signature could send anything`,
     fix: () => "include `{body}`, for example `signs: '{ts}.{body}'`",
   }),
-  'webhook-timestamp-without-header': define({
+  'webhook-timestamp-without-header': define<object>({
     message: () => '`signs` holds {ts}, and no `timestampHeader` says where the time stands',
     fix: () => "add `timestampHeader: 'x-timestamp'`",
   }),
@@ -277,7 +285,7 @@ export const refusals = {
 
 export type Slug = keyof typeof refusals
 
-type About<S extends Slug> = Parameters<(typeof refusals)[S]['message']>[0]
+type About<S extends Slug> = (typeof refusals)[S] extends Definition<infer A> ? A : never
 
 /** One refusal of the catalogue, at its place. */
 export function refusal<S extends Slug>(slug: S, place: Place, about: About<S>, related: Related[] = []): Refusal {

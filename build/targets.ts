@@ -5,7 +5,12 @@ import type { BuildOptions } from './index.ts'
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
 
 /** @param root absolute path of the project. */
-export function projectTarget(root: string, entry: string, roles: readonly string[], out = path.join(root, '.stack')): BuildOptions {
+export function projectTarget(
+  root: string,
+  entry: string,
+  roles: readonly string[],
+  out = path.join(root, '.stack'),
+): BuildOptions {
   const owner = 'the auth worker'
   return {
     root,

@@ -40,6 +40,7 @@ export function renderRefusals(root: string, refusals: BuildResult['refusals']):
 
 /** An import that does not resolve is the project's mistake, said in the bundler's words. */
 export function bundleFailure(error: unknown): never {
-  if (error instanceof BundleFailed) throw new Failure('refused', `the project does not bundle: nothing was written\n${error.message}`)
+  if (error instanceof BundleFailed)
+    throw new Failure('refused', `the project does not bundle: nothing was written\n${error.message}`)
   throw error
 }

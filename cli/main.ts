@@ -5,7 +5,9 @@ import { Command, CommanderError } from 'commander'
 import { exitCodes, Failure } from './failure.ts'
 import { addVerb, verbs } from './verbs.ts'
 
-const manifest = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string }
+const manifest = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as {
+  version: string
+}
 
 const program = new Command('stack')
   .description('Run a backend at the edge: compile decorated classes, and run them with a real Postgres')
@@ -13,7 +15,7 @@ const program = new Command('stack')
   .exitOverride()
   .showSuggestionAfterError()
 for (const verb of verbs) addVerb(program, verb)
-program.commands.forEach((command) => command.exitOverride())
+for (const command of program.commands) command.exitOverride()
 
 try {
   await program.parseAsync()
@@ -21,6 +23,7 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.usage)
   if (!(error instanceof Failure)) throw error
-  if (error.message) process.stderr.write(error.exitCode === exitCodes.refused ? `${error.message}\n` : `error: ${error.message}\n`)
+  if (error.message)
+    process.stderr.write(error.exitCode === exitCodes.refused ? `${error.message}\n` : `error: ${error.message}\n`)
   process.exit(error.exitCode)
 }

@@ -42,7 +42,10 @@ function nearestProject(from: string): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     if (fs.existsSync(path.join(folder, marker))) return folder
     if (path.dirname(folder) === folder) {
-      throw new Failure('usage', `no ${marker} here or in a folder above: stand in a project, or name one with --project`)
+      throw new Failure(
+        'usage',
+        `no ${marker} here or in a folder above: stand in a project, or name one with --project`,
+      )
     }
   }
 }
@@ -89,7 +92,8 @@ function collectPlaces(
     const text = name.type === 'String' ? name.value : name.name
     const path = [...at, text]
     const { line, column } = name.loc.start
-    if (places.has(JSON.stringify(path))) throw new Failure('usage', `${file}:${line}:${column} duplicate key "${text}"`)
+    if (places.has(JSON.stringify(path)))
+      throw new Failure('usage', `${file}:${line}:${column} duplicate key "${text}"`)
     places.set(JSON.stringify(path), { line, column })
     collectPlaces(inner, path, places, file)
   }

@@ -41,7 +41,8 @@ export async function runStart({ project: named, port, json = false, fresh = fal
     const { roles } = located
     stack = await startStack({ root, project, roles, variables, port, fresh, say, onLog: lines }, interruption.signal)
   } catch (error) {
-    if (interruption.signal.aborted) throw new Failure('interrupted', 'interrupted: everything that was started is ended')
+    if (interruption.signal.aborted)
+      throw new Failure('interrupted', 'interrupted: everything that was started is ended')
     if (error instanceof RunsAlready) return sayRunning(error, json)
     throw failureOf(error, root)
   }
@@ -81,7 +82,10 @@ function failureOf(error: unknown, root: string): unknown {
 
 function sayRunning({ record, message }: RunsAlready, json: boolean): void {
   if (json) process.stdout.write(`${JSON.stringify(record)}\n`)
-  else process.stderr.write(`  ${message}\n  API       ${record.base_url}\n  Postgres  ${withoutPassword(record.database_url)}\n`)
+  else
+    process.stderr.write(
+      `  ${message}\n  API       ${record.base_url}\n  Postgres  ${withoutPassword(record.database_url)}\n`,
+    )
 }
 
 /** The start-up requests of the stack itself are no news. */
@@ -105,7 +109,9 @@ function readyText({ root }: LocatedProject, stack: LocalStack, variables: Recor
   const applied = postgres.applied.length > 0 ? `${postgres.applied.length} migrations applied` : 'nothing to migrate'
   const kind = postgres.fresh ? 'cold' : 'warm'
   const hooks = webhooks.map(({ name, secret }) => {
-    const missing = variables[secret.env] ? '' : `  ! ${secret.env} is not set: every delivery is refused (set it in .dev.vars)`
+    const missing = variables[secret.env]
+      ? ''
+      : `  ! ${secret.env} is not set: every delivery is refused (set it in .dev.vars)`
     return `             POST /webhooks/${name}${missing}`
   })
   return `  build      ${seconds(times.build)}  ${routes.length} routes, ${webhooks.length} webhooks
@@ -126,9 +132,17 @@ ${hooks.length > 0 ? `  Webhooks\n${hooks.join('\n')}\n` : ''}${tryText(stack, v
 function tryText({ record, built }: LocalStack, variables: Record<string, string>): string {
   const { base_url } = record
   const { routes, webhooks } = built.table
-  const gated = routes.find(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && describeGate(gate) === 'signed in')
-  const refused = routes.find(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && gate !== gated?.gate) ?? gated
-  const webhook = webhooks.find(({ scheme, secret }) => 'provider' in scheme && scheme.provider === 'payments' && variables[secret.env])
+  const gated = routes.find(
+    ({ method, path, gate }) =>
+      method === 'GET' && gate.required && !path.includes(':') && describeGate(gate) === 'signed in',
+  )
+  const refused =
+    routes.find(
+      ({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && gate !== gated?.gate,
+    ) ?? gated
+  const webhook = webhooks.find(
+    ({ scheme, secret }) => 'provider' in scheme && scheme.provider === 'payments' && variables[secret.env],
+  )
   const commands: string[] = []
   if (gated) {
     commands.push(`  # sign up, and call a route that requires it

@@ -1,15 +1,18 @@
 /** Every verb as a row: its name, its flags, what runs. What a verb needs is imported when it runs. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { BuildFlags } from './build.ts'
 
 export interface Verb {
   name: string
   summary: string
   options: Option[]
   examples: string[]
-  run(flags: never): Promise<void>
+  /** @param flags as commander parsed them, by the names of the options. */
+  run(flags: Record<string, unknown>): Promise<void>
 }
 
-const project = () => new Option('--project <dir>', 'the project; default: the nearest folder upwards with stack/project.json')
+const project = () =>
+  new Option('--project <dir>', 'the project; default: the nearest folder upwards with stack/project.json')
 
 export const verbs: Verb[] = [
   {
@@ -21,14 +24,16 @@ export const verbs: Verb[] = [
       new Option('--format <format>', 'how refusals are printed').choices(['text', 'json']).default('text'),
     ],
     examples: ['stack build', 'stack build --project examples/orders --format json'],
-    run: async (flags) => (await import('./build.ts')).runBuild(flags),
+    run: async (flags) => (await import('./build.ts')).runBuild(flags as unknown as BuildFlags),
   },
   {
     name: 'start',
     summary: 'run the project here: workerd and a real Postgres on loopback, until Ctrl-C',
     options: [
       project(),
-      new Option('--port <number>', 'listen there; taken: exit 3. Default: 8787, or the next that is free').argParser(portNumber),
+      new Option('--port <number>', 'listen there; taken: exit 3. Default: 8787, or the next that is free').argParser(
+        portNumber,
+      ),
       new Option('--json', 'print one JSON object when ready, then the log as JSON lines'),
       new Option('--fresh', 'forget the local database and its keys first'),
     ],
@@ -41,7 +46,7 @@ export function addVerb(program: Command, { name, summary, options, examples, ru
   const command = program.command(name).summary(summary).description(summary)
   for (const option of options) command.addOption(option)
   command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
-  command.action((flags: never) => run(flags))
+  command.action((flags: Record<string, unknown>) => run(flags))
 }
 
 function portNumber(text: string): number {

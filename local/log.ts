@@ -41,10 +41,13 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
 
 /** Each `worker.js:1:2345` as the place in the source that it was made of. */
 export function mapStack(stack: string, mapOf: (file: string) => SourceMap | undefined): string {
-  return stack.replace(/(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g, (whole, file: string, line: string, column: string) => {
-    const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
-    if (!entry || !('originalSource' in entry)) return whole
-    const source = entry.originalSource.replace(/^(?:\.\.\/)+/, '')
-    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
-  })
+  return stack.replace(
+    /(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g,
+    (whole, file: string, line: string, column: string) => {
+      const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
+      if (!entry || !('originalSource' in entry)) return whole
+      const source = entry.originalSource.replace(/^(?:\.\.\/)+/, '')
+      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
+    },
+  )
 }

@@ -23,7 +23,9 @@ export async function migrate(databaseUrl: string, set: MigrationSet): Promise<s
   const names = fs.readdirSync(set.directory).filter((name) => name.endsWith('.sql'))
   const unnumbered = names.find((name) => !/^\d+/.test(name))
   if (unnumbered !== undefined) {
-    throw new Error(`${path.join(set.directory, unnumbered)}: a migration's name starts with its number, like 0001_${unnumbered}`)
+    throw new Error(
+      `${path.join(set.directory, unnumbered)}: a migration's name starts with its number, like 0001_${unnumbered}`,
+    )
   }
   if (names.length === 0) return []
   const client = new pg.Client(databaseUrl)

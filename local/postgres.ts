@@ -49,9 +49,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   if (fresh) await initialise(runner, data, options.password)
   const replaced = await endAbandoned(data, options.password)
   const port = await getPort(
-    options.preferredPort === undefined
-      ? { host: '127.0.0.1' }
-      : { host: '127.0.0.1', port: options.preferredPort },
+    options.preferredPort === undefined ? { host: '127.0.0.1' } : { host: '127.0.0.1', port: options.preferredPort },
   )
   const server = runner.spawn('postgres', [
     ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
@@ -132,7 +130,9 @@ function nativeFolder(): string {
     )
   }
   const list = path.join(folder, 'native/pg-symlinks.json')
-  const links: { source: string; target: string }[] = fs.existsSync(list) ? JSON.parse(fs.readFileSync(list, 'utf8')) : []
+  const links: { source: string; target: string }[] = fs.existsSync(list)
+    ? JSON.parse(fs.readFileSync(list, 'utf8'))
+    : []
   for (const { source, target } of links) {
     const link = path.join(folder, target)
     try {

@@ -82,7 +82,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
   const recordFile = path.join(folder, 'local.json')
   const earlier = await readRecord(recordFile)
   if (earlier?.isLive) throw new RunsAlready(earlier.record)
-  if (earlier) say(`the record of process ${earlier.record.pid} is left over: that stack is gone, and the record is ignored`)
+  if (earlier)
+    say(`the record of process ${earlier.record.pid} is left over: that stack is gone, and the record is ignored`)
   const began = performance.now()
   const port = await choosePort(options.port, say)
   if (options.fresh) {
@@ -97,15 +98,27 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
   try {
     const directory = path.join(folder, 'db')
     const [project, auth, database] = await settle([
-      timed(() => build(projectTarget(root, options.project.entry, options.roles.map(({ name }) => name)))),
+      timed(() =>
+        build(
+          projectTarget(
+            root,
+            options.project.entry,
+            options.roles.map(({ name }) => name),
+          ),
+        ),
+      ),
       timed(() => build(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
         ending.push(supervise(postgres, { directory, password: keys.passwords.postgres }, say))
-        if (postgres.replaced) say('a Postgres of this project was still running without its stack, and was ended first')
+        if (postgres.replaced)
+          say('a Postgres of this project was still running without its stack, and was ended first')
         const urls = databaseUrls(postgres.port, keys)
         const applied = [
-          ...(await migrate(urls.owner, { directory: path.join(packageRoot, 'src/auth/schema'), table: 'auth_migrations' })),
+          ...(await migrate(urls.owner, {
+            directory: path.join(packageRoot, 'src/auth/schema'),
+            table: 'auth_migrations',
+          })),
           ...(await migrate(urls.owner, { directory: path.join(root, 'migrations'), table: 'project_migrations' })),
         ]
         const { postgres: _owner, ...passwords } = keys.passwords
@@ -193,7 +206,12 @@ async function choosePort(wanted: number | undefined, say: (line: string) => voi
 function databaseUrls(port: number, { passwords }: Keys) {
   const url = (login: keyof Keys['passwords']) =>
     `postgresql://${login}:${encodeURIComponent(passwords[login])}@127.0.0.1:${port}/postgres?sslmode=disable`
-  return { owner: url('postgres'), backend: url('stack_backend'), backendService: url('stack_backend_service'), auth: url('stack_auth') }
+  return {
+    owner: url('postgres'),
+    backend: url('stack_backend'),
+    backendService: url('stack_backend_service'),
+    auth: url('stack_auth'),
+  }
 }
 
 /** A Postgres that was killed is started again on its port: workers connect for each request, so the next one is served. */
@@ -265,7 +283,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
 /** Like `Promise.all`, but fails only when all have ended: what one of them started must be known before it is ended. */
 async function settle<T extends readonly unknown[]>(work: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
   const results = await Promise.allSettled(work)
-  const failed = results.find((result) => result.status === 'rejected')
+  const failed = results.find((result): result is PromiseRejectedResult => result.status === 'rejected')
   if (failed) throw failed.reason
   return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T
 }

@@ -23,6 +23,7 @@ export interface Workers {
 
 /** @throws Error when a bundle does not start. */
 export async function startWorkers({ port, backend, auth, onLog }: WorkersOptions): Promise<Workers> {
+  const handlers = signalHandlers()
   const runtime = new Miniflare({
     host: '127.0.0.1',
     port: 0,
@@ -43,6 +44,10 @@ export async function startWorkers({ port, backend, auth, onLog }: WorkersOption
       worker('auth', auth.out, auth.bindings),
     ],
   })
+  // miniflare ends the process at a signal, before Postgres is stopped in order: who starts it decides that
+  for (const [signal, listener] of signalHandlers()) {
+    if (!handlers.some(([, known]) => known === listener)) process.removeListener(signal, listener)
+  }
   try {
     await runtime.ready
   } catch (error) {
@@ -55,6 +60,14 @@ export async function startWorkers({ port, backend, auth, onLog }: WorkersOption
       await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
     },
   }
+}
+
+function signalHandlers(): [NodeJS.Signals, NodeJS.SignalsListener][] {
+  return (['SIGINT', 'SIGTERM'] as const).flatMap((signal) =>
+    process
+      .listeners(signal)
+      .map((listener): [NodeJS.Signals, NodeJS.SignalsListener] => [signal, listener as NodeJS.SignalsListener]),
+  )
 }
 
 function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, string>): WorkerOptions {

@@ -5,9 +5,12 @@ import type { Component } from './table.ts'
 export type Class = new (...args: any[]) => object
 
 /** @returns the instance of the component with that index. */
-export function createContainer(components: readonly Component[], classes: readonly Class[]): (index: number) => object {
+export function createContainer(
+  components: readonly Component[],
+  classes: readonly Class[],
+): (index: number) => object {
   const instances: object[] = []
-  return function instance(index) {
+  return function instance(index: number): object {
     instances[index] ??= new classes[index]!(...components[index]!.dependencies.map(instance))
     return instances[index]
   }

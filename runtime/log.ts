@@ -18,6 +18,8 @@ export function errorFields(error: unknown): Record<string, unknown> {
   return {
     error: `${error.name}: ${error.message}`,
     stack: error.stack,
-    ...(cause === undefined ? {} : { cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) }),
+    ...(cause === undefined
+      ? {}
+      : { cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) }),
   }
 }

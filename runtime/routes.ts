@@ -23,20 +23,20 @@ interface Node {
  * The function throws `HttpError`: 404 `not_found`, 405 `method_not_allowed` with `allow`, 400 for a malformed encoding.
  */
 export function createMatcher(routes: readonly Route[]): (method: string, path: string) => Match {
-  const root: Node = { literal: new Map(), routes: new Map() }
+  const root = emptyNode()
   for (const route of routes) {
     let node = root
     const names: string[] = []
     for (const segment of segmentsOf(route.path)) {
-      let next: Node | undefined
       if (segment.startsWith(':')) {
         names.push(segment.slice(1))
-        next = node.parameter ??= { literal: new Map(), routes: new Map() }
+        node.parameter ??= emptyNode()
+        node = node.parameter
       } else {
-        next = node.literal.get(segment)
-        if (!next) node.literal.set(segment, (next = { literal: new Map(), routes: new Map() }))
+        const next = node.literal.get(segment) ?? emptyNode()
+        node.literal.set(segment, next)
+        node = next
       }
-      node = next
     }
     node.routes.set(route.method, { route, names })
   }
@@ -62,6 +62,10 @@ export function createMatcher(routes: readonly Route[]): (method: string, path: 
       headers: { allow: [...allowed].join(', ') },
     })
   }
+}
+
+function emptyNode(): Node {
+  return { literal: new Map(), routes: new Map() }
 }
 
 function segmentsOf(path: string): string[] {

@@ -85,4 +85,3 @@ function withOriginals(contents: Uint8Array, file: string, originals: ReadonlyMa
   )
   return new TextEncoder().encode(JSON.stringify(map))
 }
-

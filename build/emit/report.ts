@@ -44,7 +44,17 @@ const decided: Record<Gate['decidedBy'], string> = {
 function table(title: string, rows: readonly string[][]): string[] {
   if (rows.length === 0) return []
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return [title, ...rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()}`), '']
+  return [
+    title,
+    ...rows.map(
+      (row) =>
+        `  ${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()}`,
+    ),
+    '',
+  ]
 }
 
 function kib(bytes: number): string {

@@ -22,7 +22,11 @@ export function writeWhole(file: string, contents: Uint8Array | string, mode = 0
 }
 
 /** Makes a folder hold exactly these files; `last` is replaced after all others, for it refers to them. */
-export function writeFolder(folder: string, files: readonly { name: string; contents: Uint8Array }[], last: string): void {
+export function writeFolder(
+  folder: string,
+  files: readonly { name: string; contents: Uint8Array }[],
+  last: string,
+): void {
   const ordered = [...files].sort((a, b) => Number(a.name === last) - Number(b.name === last))
   for (const { name, contents } of ordered) writeWhole(path.join(folder, name), contents)
   const names = new Set(files.map(({ name }) => name))

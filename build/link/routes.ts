@@ -1,9 +1,16 @@
 /** Declared routes and webhooks as rows of the table. */
 import type { Method, Parameter, Route, Signature, Webhook } from '../../runtime/table.ts'
-import { type ClassDeclaration, type Fact, type Mark, markOf, type Member, option, text } from '../declaration.ts'
+import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
+import { type ClassDeclaration, type Fact, type Mark, type Member, markOf, option, text } from '../declaration.ts'
 import { resolveGate } from './gates.ts'
 
-export const methods: Record<string, Method> = { Get: 'GET', Post: 'POST', Put: 'PUT', Patch: 'PATCH', Delete: 'DELETE' }
+export const methods: Record<string, Method> = {
+  Get: 'GET',
+  Post: 'POST',
+  Put: 'PUT',
+  Patch: 'PATCH',
+  Delete: 'DELETE',
+}
 
 /** A route as it is declared: its decorator, and the path of controller and route together. */
 export interface DeclaredRoute {
@@ -81,7 +88,10 @@ function linkParameter({ name, arguments: [argument] }: Mark): Parameter {
   return { from: sources[name as keyof typeof sources] }
 }
 
-export function linkWebhook(declaration: ClassDeclaration, indexOf: (declaration: ClassDeclaration) => number): Webhook {
+export function linkWebhook(
+  declaration: ClassDeclaration,
+  indexOf: (declaration: ClassDeclaration) => number,
+): Webhook {
   const options = markOf(declaration, 'Webhook')!.arguments[0]
   const provider = text(option(options, 'provider'))
   return {
@@ -93,7 +103,7 @@ export function linkWebhook(declaration: ClassDeclaration, indexOf: (declaration
     scheme:
       provider === undefined
         ? { signature: plain(option(options, 'signature')!) as Signature }
-        : { provider: provider as (Webhook['scheme'] & { provider: unknown })['provider'] },
+        : { provider: provider as WebhookProvider },
     secret: { env: text(option(option(options, 'secret'), 'env'))! },
     events: boundEvents(declaration).map(({ event, member }) => ({ key: text(event)!, handler: member.name })),
   }

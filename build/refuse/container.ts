@@ -42,7 +42,9 @@ function refuseMissing(application: Application, module: ClassDeclaration, decla
     const isImported = provider && classesIn(byId, module, 'imports').includes(provider)
     if (provider && isImported && !exportsOf(byId, provider).includes(needed)) {
       const related = [{ message: `${provider.name} provides it`, place: provider.place }]
-      return [refusal('dependency-not-exported', place, { name, needed: needed.name, provider: provider.name }, related)]
+      return [
+        refusal('dependency-not-exported', place, { name, needed: needed.name, provider: provider.name }, related),
+      ]
     }
     const related = provider ? [{ message: `${provider.name} provides it`, place: provider.place }] : []
     return [refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name }, related)]

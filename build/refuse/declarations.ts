@@ -67,7 +67,9 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
     if (!isCalled) return [refusal('decorator-not-called', place, { name })]
     const first = marks.findIndex((other) => other.name === name)
     if (first !== index && name !== 'On' && !(name in methods)) {
-      return [refusal('decorator-twice', place, { name }, [{ message: 'the first is here', place: marks[first]!.place }])]
+      return [
+        refusal('decorator-twice', place, { name }, [{ message: 'the first is here', place: marks[first]!.place }]),
+      ]
     }
     return []
   })

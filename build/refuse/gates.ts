@@ -1,6 +1,7 @@
 /** Rules: well-formed at every level, and in accord with what the handler injects. */
-import { permission } from '../../src/wire/permissions.ts'
+
 import { nearest } from '../../src/wire/nearest.ts'
+import { permission } from '../../src/wire/permissions.ts'
 import type { Application } from '../application.ts'
 import { type Fact, hasRole, option, type Place, text } from '../declaration.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../link/gates.ts'

@@ -23,7 +23,10 @@ export const injectors: Record<string, Parameters<typeof refuseArguments>[1]> = 
 }
 
 export function refuseInjectors({ declarations }: Application): Refusal[] {
-  return declarations.classes.filter((declaration) => hasRole(declaration, 'Controller')).flatMap(routesOf).flatMap(refuseHandler)
+  return declarations.classes
+    .filter((declaration) => hasRole(declaration, 'Controller'))
+    .flatMap(routesOf)
+    .flatMap(refuseHandler)
 }
 
 function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal[] {
@@ -35,11 +38,18 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal[]
   }
   const names = path?.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
   for (const { marks } of member.parameters) {
-    for (const { name: injector, arguments: [argument] } of marks) {
+    for (const {
+      name: injector,
+      arguments: [argument],
+    } of marks) {
       const asked = injector === 'Param' ? text(argument) : undefined
       if (asked === undefined || !names || names.includes(asked)) continue
       refused.push(
-        refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near: nearest(asked, names) ?? names[0] }),
+        refusal('path-parameter-unknown', argument!.place, {
+          name: asked,
+          path: path!,
+          near: nearest(asked, names) ?? names[0],
+        }),
       )
     }
   }

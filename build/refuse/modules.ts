@@ -46,7 +46,11 @@ export function refuseModules(application: Application): Refusal[] {
 const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
 
 function refuseUnlisted({ declarations, byId, modules, roots }: Application): Refusal[] {
-  const seen = new Set(modules.flatMap((module) => ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id))))
+  const seen = new Set(
+    modules.flatMap((module) =>
+      ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id)),
+    ),
+  )
   return declarations.classes.flatMap((declaration) => {
     const { id, name, place } = declaration
     const role = (['Controller', 'Webhook', 'Module', 'Injectable'] as const).find((one) => hasRole(declaration, one))

@@ -26,7 +26,8 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
     case 'classes':
       if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
       return fact.items.flatMap((item) => {
-        if (item.kind === 'unknown') return [refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text })]
+        if (item.kind === 'unknown')
+          return [refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text })]
         return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
@@ -64,7 +65,10 @@ function refuseRecord(
     return refuseForm(value, form, `"${key}" of ${where}`)
   })
   const missing = Object.entries(required).filter(
-    ([key]) => !fact.entries.some((entry) => entry.key === key && !(entry.value.kind === 'literal' && entry.value.value === undefined)),
+    ([key]) =>
+      !fact.entries.some(
+        (entry) => entry.key === key && !(entry.value.kind === 'literal' && entry.value.value === undefined),
+      ),
   )
   return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
 }
@@ -79,7 +83,10 @@ function describe(fact: Fact): string {
 }
 
 /** The arguments of a decorator, one form for each; all may be left out unless `required`. */
-export function refuseArguments(mark: Mark, forms: readonly { form: Form; what: string; required?: string }[]): Refusal[] {
+export function refuseArguments(
+  mark: Mark,
+  forms: readonly { form: Form; what: string; required?: string }[],
+): Refusal[] {
   const decorator = `@${mark.name}`
   if (!mark.isCalled) return [] // said elsewhere
   const superfluous = mark.arguments
@@ -89,7 +96,9 @@ export function refuseArguments(mark: Mark, forms: readonly { form: Form; what: 
     const fact = mark.arguments[index]
     const isAbsent = !fact || (fact.kind === 'literal' && fact.value === undefined)
     if (!isAbsent) return refuseForm(fact, form, what === '' ? decorator : `${what} of ${decorator}`)
-    return required === undefined ? [] : [refusal('option-missing', mark.place, { key: what, where: decorator, form: required })]
+    return required === undefined
+      ? []
+      : [refusal('option-missing', mark.place, { key: what, where: decorator, form: required })]
   })
   return [...superfluous, ...judged]
 }

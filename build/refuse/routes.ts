@@ -42,7 +42,8 @@ function refusePath(mark: Mark, path: string | undefined): Refusal[] {
   for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
     if (segment === '') return [malformed(mark, path, 'it holds an empty segment')]
     if (segment.startsWith(':')) {
-      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment)) return [malformed(mark, path, `"${segment}" is no parameter name`)]
+      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment))
+        return [malformed(mark, path, `"${segment}" is no parameter name`)]
     } else if (!/^[A-Za-z0-9._~!$&'()+,;=@-]+$/.test(segment) || segment === '.' || segment === '..') {
       return [malformed(mark, path, `"${segment}" is no literal segment`)]
     }

@@ -61,7 +61,9 @@ function refuseOptions(declaration: ClassDeclaration): Refusal[] {
   const record = mark.arguments[0] ?? ({ kind: 'record', entries: [], place: mark.place } satisfies Fact)
   if (record.kind !== 'record' || !mark.isCalled) return refused
   const { place } = mark
-  const [declared, provider, signature, secret] = ['name', 'provider', 'signature', 'secret'].map((key) => option(record, key))
+  const [declared, provider, signature, secret] = ['name', 'provider', 'signature', 'secret'].map((key) =>
+    option(record, key),
+  )
   const value = text(declared)
   if (!declared) refused.push(refusal('webhook-name-missing', place, { name }))
   else if (value !== undefined && !/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(value)) {
@@ -72,7 +74,9 @@ function refuseOptions(declaration: ClassDeclaration): Refusal[] {
   const preset = text(provider)
   if (preset !== undefined && !(webhookProviders as readonly string[]).includes(preset)) {
     const known = [...webhookProviders]
-    refused.push(refusal('webhook-provider-unknown', provider!.place, { value: preset, known, near: nearest(preset, known) }))
+    refused.push(
+      refusal('webhook-provider-unknown', provider!.place, { value: preset, known, near: nearest(preset, known) }),
+    )
   }
   if (secret) refused.push(...refuseSecret(secret))
   if (signature) refused.push(...refuseSigned(signature))
@@ -82,13 +86,13 @@ function refuseOptions(declaration: ClassDeclaration): Refusal[] {
 /** The NAME of an entry: what looks like a secret itself must not stand in the source. */
 function refuseSecret(secret: Fact): Refusal[] {
   if (secret.kind !== 'record') return [refusal('webhook-secret-inline', secret.place, {})]
-  const refused = refuseArguments(
-    { name: 'Webhook', place: secret.place, isCalled: true, arguments: [secret] },
-    [{ form: { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } }, what: '"secret"' }],
-  )
+  const refused = refuseArguments({ name: 'Webhook', place: secret.place, isCalled: true, arguments: [secret] }, [
+    { form: { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } }, what: '"secret"' },
+  ])
   const env = option(secret, 'env')
   const entry = text(env)
-  if (entry !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry)) refused.push(refusal('webhook-secret-inline', env!.place, {}))
+  if (entry !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry))
+    refused.push(refusal('webhook-secret-inline', env!.place, {}))
   else if (entry?.startsWith('whsec_')) refused.push(refusal('webhook-secret-inline', env!.place, {}))
   return refused
 }
@@ -119,7 +123,10 @@ function refuseEvents(declaration: ClassDeclaration): Refusal[] {
     const key = text(event)
     if (key === undefined) continue
     const place = first.get(key)
-    if (place) refused.push(refusal('webhook-event-twice', event!.place, { event: key }, [{ message: 'the first is here', place }]))
+    if (place)
+      refused.push(
+        refusal('webhook-event-twice', event!.place, { event: key }, [{ message: 'the first is here', place }]),
+      )
     else first.set(key, event!.place)
   }
   for (const { parameters, marks } of declaration.members) {

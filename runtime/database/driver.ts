@@ -27,7 +27,9 @@ export async function connect(url: string): Promise<Connection> {
   if (!isNeon) {
     const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
     const settings = client.neonConfig
-    settings.webSocketConstructor = tcpSocketClass(!isLoopback && searchParams.get('sslmode') !== 'disable')
+    settings.webSocketConstructor = tcpSocketClass(
+      !isLoopback && searchParams.get('sslmode') !== 'disable',
+    ) as unknown as typeof WebSocket // the driver uses only what the class has
     settings.wsProxy = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
     settings.useSecureWebSocket = false
     settings.pipelineConnect = false

@@ -33,7 +33,8 @@ export function tcpSocketClass(tls: boolean) {
     }
 
     addEventListener(event: string, listener: Listener): void {
-      ;(this.#listeners[event] ??= []).push(listener)
+      const listeners = this.#listeners[event] ?? []
+      this.#listeners[event] = [...listeners, listener]
     }
 
     send(bytes: Uint8Array): void {

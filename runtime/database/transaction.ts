@@ -119,7 +119,9 @@ export function createRequestDatabase(
         if (tag === undefined) continue
         if (tag !== 'COMMIT') {
           if (done) call.log('error', 'the service transaction is committed, the caller’s is not', { tag })
-          throw new Error(`the ${name} transaction came back as ${tag}: an SQL error in it was not passed on by the handler`)
+          throw new Error(
+            `the ${name} transaction came back as ${tag}: an SQL error in it was not passed on by the handler`,
+          )
         }
         done = name
       }
@@ -159,7 +161,9 @@ async function open(
   } catch (error) {
     if (connection) call.waitUntil(connection.close().catch(() => {}))
     // a binding that the database refused is its fault or ours, never an answer about the caller
-    throw error instanceof Unavailable ? error : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
+    throw error instanceof Unavailable
+      ? error
+      : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
   }
 }
 

@@ -13,7 +13,8 @@ const outages = /^(?:08|53|57P|57014$|25P0[34]$)/
 export function normalise(error: unknown): Error {
   if (error instanceof Unavailable) return error
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  if (error instanceof Error && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !outages.test(code)) return error
+  if (error instanceof Error && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !outages.test(code))
+    return error
   return new Unavailable(typeof message === 'string' && message ? message : 'the connection to the database failed', {
     cause: error,
   })

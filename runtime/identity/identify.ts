@@ -38,8 +38,8 @@ async function verify(call: Call, token: string): Promise<Identity | string> {
   if (typeof candidate === 'string') return candidate
   const address = textBinding(call.env, 'AUTH_JWKS_URL')
   if (address === undefined) return 'AUTH_JWKS_URL is not set'
-  let keySet = keySets.get(address)
-  if (!keySet) keySets.set(address, (keySet = createKeySet(Date.now, textBinding(call.env, 'AUTH_JWKS'))))
+  const keySet = keySets.get(address) ?? createKeySet(Date.now, textBinding(call.env, 'AUTH_JWKS'))
+  keySets.set(address, keySet)
   const source = sourceAt(address, call)
   const keys = await keySet.find(candidate.kid, source)
   if (keys.length === 0) return 'unknown_key'

@@ -74,11 +74,9 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   async function refreshed(source: KeySource): Promise<void> {
     refreshIfDue(source)
     if (!refreshing) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const giveUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs)
-    })
-    await Promise.race([refreshing.done, giveUp])
+    const { promise: givenUp, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, timeoutMs)
+    await Promise.race([refreshing.done, givenUp])
     clearTimeout(timer)
   }
 

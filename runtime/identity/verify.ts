@@ -22,7 +22,7 @@ export interface Candidate {
   claims: Claims
   kid: string | undefined
   signature: Uint8Array<ArrayBuffer>
-  signed: Uint8Array<ArrayBuffer>
+  signed: Uint8Array
 }
 
 /** @param token three base64url parts. @returns the reason as text when it is refused. */
@@ -33,7 +33,8 @@ export function readToken(token: string, expected: Expected): Candidate | string
   if (header['alg'] !== 'ES256') return 'wrong_algorithm'
   if (header['crit'] !== undefined || header['b64'] !== undefined) return 'critical_header'
   const { typ, kid } = header
-  if (typ !== undefined && !(typeof typ === 'string' && /^(?:application\/)?(?:at\+)?jwt$/i.test(typ))) return 'wrong_type'
+  if (typ !== undefined && !(typeof typ === 'string' && /^(?:application\/)?(?:at\+)?jwt$/i.test(typ)))
+    return 'wrong_type'
   if (kid !== undefined && typeof kid !== 'string') return 'malformed_header'
   const claims = readPart(body)
   if (!claims) return 'malformed_claims'
@@ -68,7 +69,8 @@ function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }
   if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now + skewSeconds)) return 'not_yet_valid'
   if (iat !== undefined && !(typeof iat === 'number' && iat <= now + skewSeconds)) return 'issued_in_the_future'
   if (issuer !== undefined && iss !== issuer) return 'wrong_issuer'
-  if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) return 'wrong_audience'
+  if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
+    return 'wrong_audience'
   if (!isStorable(claims)) return 'unstorable_claims'
   return undefined
 }

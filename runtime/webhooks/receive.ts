@@ -1,6 +1,7 @@
 /** A delivery from its raw bytes to its handler (contract 7; the answers are source.md's table). */
-import type { WebhookMeta } from '../../src/sdk/webhooks.ts'
+
 import { HttpError, refuse } from '../../src/sdk/errors.ts'
+import type { WebhookMeta } from '../../src/sdk/webhooks.ts'
 import { parseJson } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
 import { errorFields } from '../log.ts'
@@ -8,7 +9,7 @@ import { reply } from '../reply.ts'
 import type { Webhook } from '../table.ts'
 import { eventKey } from './event-key.ts'
 import { presets, type Scheme, schemeOf } from './presets.ts'
-import { isGenuine, readClaim, type RefusalReason } from './verify.ts'
+import { isGenuine, type RefusalReason, readClaim } from './verify.ts'
 
 /** Longest event key that is logged whole. */
 const loggedKeyLength = 200
@@ -25,8 +26,12 @@ export function webhookName(path: string): string | undefined {
 export function createReceiver(webhooks: readonly Webhook[], dispatch: Dispatch) {
   const mounted = new Map(
     webhooks.map((webhook) => {
-      const scheme = 'provider' in webhook.scheme ? presets[webhook.scheme.provider] : schemeOf(webhook.scheme.signature)
-      return [webhook.name, { webhook, scheme, handlers: new Map(webhook.events.map(({ key, handler }) => [key, handler])) }]
+      const scheme =
+        'provider' in webhook.scheme ? presets[webhook.scheme.provider] : schemeOf(webhook.scheme.signature)
+      return [
+        webhook.name,
+        { webhook, scheme, handlers: new Map(webhook.events.map(({ key, handler }) => [key, handler])) },
+      ]
     }),
   )
 
@@ -48,13 +53,21 @@ export function createReceiver(webhooks: readonly Webhook[], dispatch: Dispatch)
     const handler = key === undefined ? undefined : handlers.get(key)
     if (key === undefined || handler === undefined) {
       const arrived = key === undefined ? 'none' : JSON.stringify(key.slice(0, loggedKeyLength))
-      call.log('info', `webhook ${name} has no handler for this event: ${arrived}`, { webhook: name, reason: 'unhandled' })
+      call.log('info', `webhook ${name} has no handler for this event: ${arrived}`, {
+        webhook: name,
+        reason: 'unhandled',
+      })
       return reply(call, { ok: true, handled: false }, 200)
     }
     return answer(call, webhook, handler, [payload, { requestId: call.requestId, event: key } satisfies WebhookMeta])
   }
 
-  async function answer(call: Call, webhook: Webhook, handler: string, args: [unknown, WebhookMeta]): Promise<Response> {
+  async function answer(
+    call: Call,
+    webhook: Webhook,
+    handler: string,
+    args: [unknown, WebhookMeta],
+  ): Promise<Response> {
     try {
       const result = await dispatch(call, webhook, handler, args)
       call.log('info', `webhook ${webhook.name} handled by ${webhook.class}.${handler}`, {

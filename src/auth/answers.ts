@@ -28,6 +28,11 @@ export function authError(
 export function judged<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, body)
   if (result.success) return result.output
-  const fields: FieldError[] = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? 'body', reason: issue.message }))
-  throw new HttpError(400, 'invalid_request', `the request is not valid: ${fields[0]!.path}: ${fields[0]!.reason}`, { fields })
+  const fields: FieldError[] = result.issues.map((issue) => ({
+    path: v.getDotPath(issue) ?? 'body',
+    reason: issue.message,
+  }))
+  throw new HttpError(400, 'invalid_request', `the request is not valid: ${fields[0]!.path}: ${fields[0]!.reason}`, {
+    fields,
+  })
 }

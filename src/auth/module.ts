@@ -8,8 +8,8 @@ import { SettingsController } from './settings.routes.ts'
 import { SettingsRows } from './settings.rows.ts'
 import { SignInController } from './sign-in.routes.ts'
 import { SigningKeys } from './signing-keys.rows.ts'
-import { Tokens } from './tokens.ts'
 import { TokensController } from './tokens.routes.ts'
+import { Tokens } from './tokens.ts'
 import { Users } from './users.rows.ts'
 
 @Module({

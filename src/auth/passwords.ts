@@ -1,7 +1,8 @@
 /** Passwords: argon2id (RFC 9106) of a peppered password, in PHC form; lengths count code points (OWASP ASVS 6.2). */
-import setup, { type computeHash } from 'argon2id/lib/setup.js'
+
 import noSimd from 'argon2id/dist/no-simd.wasm'
 import simd from 'argon2id/dist/simd.wasm'
+import setup, { type computeHash } from 'argon2id/lib/setup.js'
 import { type Settings, settingsDefaults } from '../wire/settings.ts'
 import { authError } from './answers.ts'
 import { authenticate } from './seal.ts'

@@ -21,7 +21,11 @@ export class RolesController {
 
   /** Absolute: declaring a role again makes it what is declared now. */
   @Post('roles')
-  async declare(@Req() request: Request, @OptionalUser() user: UserT | null, @Body() body: unknown): Promise<DeclaredRole> {
+  async declare(
+    @Req() request: Request,
+    @OptionalUser() user: UserT | null,
+    @Body() body: unknown,
+  ): Promise<DeclaredRole> {
     await requireServiceRole(request, user)
     const role = judgedRole(body)
     await this.roles.declare(role)
@@ -65,6 +69,8 @@ function judgedRole(body: unknown): DeclaredRole {
     return readRole(body)
   } catch (error) {
     if (!(error instanceof InvalidDeclaration)) throw error
-    throw authError('invalid_role', error.message, { fields: [{ path: error.path.join('.') || 'body', reason: error.message }] })
+    throw authError('invalid_role', error.message, {
+      fields: [{ path: error.path.join('.') || 'body', reason: error.message }],
+    })
   }
 }

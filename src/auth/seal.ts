@@ -6,14 +6,26 @@ const nonceBytes = 12
 
 /** HKDF (RFC 5869): a key of one purpose says nothing about another's. */
 async function derive(purpose: string): Promise<ArrayBuffer> {
-  const secret = await crypto.subtle.importKey('raw', encoder.encode(Secrets.get('SEALING_KEY')), 'HKDF', false, ['deriveBits'])
-  const parameters = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(32), info: encoder.encode(`stack ${purpose}`) }
+  const secret = await crypto.subtle.importKey('raw', encoder.encode(Secrets.get('SEALING_KEY')), 'HKDF', false, [
+    'deriveBits',
+  ])
+  const parameters = {
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(32),
+    info: encoder.encode(`stack ${purpose}`),
+  }
   return crypto.subtle.deriveBits(parameters, secret, 256)
 }
 
 /** HMAC-SHA-256 under the key of that purpose: 32 bytes. */
-export async function authenticate(purpose: 'refresh tokens' | 'password pepper', bytes: BufferSource): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey('raw', await derive(purpose), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+export async function authenticate(
+  purpose: 'refresh tokens' | 'password pepper',
+  bytes: BufferSource,
+): Promise<Uint8Array> {
+  const key = await crypto.subtle.importKey('raw', await derive(purpose), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ])
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))
 }
 
@@ -25,7 +37,9 @@ function sealingKey(usage: 'encrypt' | 'decrypt'): Promise<CryptoKey> {
 export async function seal(text: string, place: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(nonceBytes))
   const parameters = { name: 'AES-GCM', iv, additionalData: encoder.encode(place) }
-  const sealed = new Uint8Array(await crypto.subtle.encrypt(parameters, await sealingKey('encrypt'), encoder.encode(text)))
+  const sealed = new Uint8Array(
+    await crypto.subtle.encrypt(parameters, await sealingKey('encrypt'), encoder.encode(text)),
+  )
   return btoa(String.fromCharCode(...iv, ...sealed))
 }
 
@@ -33,5 +47,7 @@ export async function seal(text: string, place: string): Promise<string> {
 export async function open(sealed: string, place: string): Promise<string> {
   const bytes = Uint8Array.from(atob(sealed), (character) => character.charCodeAt(0))
   const parameters = { name: 'AES-GCM', iv: bytes.slice(0, nonceBytes), additionalData: encoder.encode(place) }
-  return new TextDecoder().decode(await crypto.subtle.decrypt(parameters, await sealingKey('decrypt'), bytes.slice(nonceBytes)))
+  return new TextDecoder().decode(
+    await crypto.subtle.decrypt(parameters, await sealingKey('decrypt'), bytes.slice(nonceBytes)),
+  )
 }

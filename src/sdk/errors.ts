@@ -54,5 +54,7 @@ export class OutsideRequest extends Error {
 
 /** What a decorator does when it is executed after all. */
 export function unbuilt(decorator: string): never {
-  throw new Error(`@${decorator} is read by "stack build" and erased; it was executed, so this code was not built by it`)
+  throw new Error(
+    `@${decorator} is read by "stack build" and erased; it was executed, so this code was not built by it`,
+  )
 }

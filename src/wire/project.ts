@@ -28,8 +28,6 @@ export class InvalidDeclaration extends Error {
   }
 }
 
-const projectKeys = ['$schema', 'project', 'entry', 'environments', 'oauth']
-
 type Path = readonly (string | number)[]
 
 /** @throws InvalidDeclaration */
@@ -71,7 +69,10 @@ export function readRoles(json: unknown): DeclaredRole[] {
     }
     const rival = role.default ? roles.find((other) => other.default) : undefined
     if (rival) {
-      throw new InvalidDeclaration(['roles', index, 'default'], `"${rival.name}" is the default role already: one may be`)
+      throw new InvalidDeclaration(
+        ['roles', index, 'default'],
+        `"${rival.name}" is the default role already: one may be`,
+      )
     }
     roles.push(role)
   }

@@ -14,9 +14,15 @@ export const settingsDefaults = { password_min_length: 8, password_max_length: 6
 const longestPassword = 64
 
 const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reason: string }> = {
-  password_min_length: { isValid: isLength, reason: `password_min_length must be a whole number from 1 to ${longestPassword}` },
+  password_min_length: {
+    isValid: isLength,
+    reason: `password_min_length must be a whole number from 1 to ${longestPassword}`,
+  },
   password_max_length: { isValid: isLength, reason: 'password_max_length must be between password_min_length and 64' },
-  confirm_email_required: { isValid: (value) => typeof value === 'boolean', reason: 'confirm_email_required must be true or false' },
+  confirm_email_required: {
+    isValid: (value) => typeof value === 'boolean',
+    reason: 'confirm_email_required must be true or false',
+  },
   site_url: { isValid: isSite, reason: 'site_url must be an http or https URL' },
 }
 
