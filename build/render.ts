@@ -6,8 +6,8 @@ import type { Refusal } from './refusals.ts'
 export interface Rendering {
   /** Text of a file by its path relative to the project; `undefined` when it cannot be read. */
   sourceOf(file: string): string | undefined
-  /** Decides about colour. */
-  stream: NodeJS.WriteStream
+  /** Decides about colour; absent: none. */
+  stream?: NodeJS.WriteStream
 }
 
 const widest = 100
@@ -55,8 +55,8 @@ function frame(place: Place, mark: string, label: string, { sourceOf, stream }: 
 
 type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim'
 
-function painter(stream: NodeJS.WriteStream): (colour: Colour, text: string) => string {
-  return (colour, text) => styleText(colour, text, { stream })
+function painter(stream: NodeJS.WriteStream | undefined): (colour: Colour, text: string) => string {
+  return (colour, text) => (stream ? styleText(colour, text, { stream }) : text)
 }
 
 function count(number: number, noun: string): string {

@@ -1,0 +1,35 @@
+/** Every refusal: a program that gets it and nothing else, and its nearest twin that gets none (contract 8.1, 8.2). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { refusals, type Slug } from '../../build/refusals.ts'
+import { buildProject, rendered, temporaryProject } from '../support/project.ts'
+
+const folder = path.join(import.meta.dirname, 'refusals')
+
+function fixture(slug: string, name: string): string {
+  return fs.readFileSync(path.join(folder, slug, name), 'utf8')
+}
+
+it('the fixtures and the catalogue name the same refusals', () => {
+  expect(fs.readdirSync(folder).sort()).toEqual(Object.keys(refusals).sort())
+})
+
+describe.each(Object.keys(refusals) as Slug[])('%s', (slug) => {
+  it('is what the refused program gets, and all it gets', async () => {
+    const root = temporaryProject({ 'src/app.module.ts': fixture(slug, 'app.ts') })
+    const result = await buildProject(root, ['staff'])
+    expect([...new Set(result.refusals.map((refusal) => refusal.slug))]).toEqual([slug])
+    const isError = result.refusals.some(({ severity }) => severity === 'error')
+    expect(result.built === undefined).toBe(isError)
+    expect(fs.existsSync(path.join(root, '.stack'))).toBe(!isError)
+    await expect(`${rendered(root, result)}\n`).toMatchFileSnapshot(path.join(folder, slug, 'expected.txt'))
+  })
+
+  it('is not what its accepted twin gets', async () => {
+    const root = temporaryProject({ 'src/app.module.ts': fixture(slug, 'accepted.ts') })
+    const result = await buildProject(root, ['staff'])
+    expect(rendered(root, result)).toBe('')
+    expect(result.built).toBeDefined()
+  })
+})

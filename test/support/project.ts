@@ -1,0 +1,35 @@
+/** Projects that a test writes, builds and forgets. */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type BuildResult, build } from '../../build/index.ts'
+import { render } from '../../build/render.ts'
+import { projectTarget } from '../../build/targets.ts'
+
+/** @param files contents by path; removed when the test ends. @returns the folder, absolute. */
+export function temporaryProject(files: Record<string, string>): string {
+  const root = temporaryFolder()
+  for (const [name, contents] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true })
+    fs.writeFileSync(path.join(root, name), contents)
+  }
+  return root
+}
+
+export function temporaryFolder(): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** @param roles names that `stack/roles.json` would declare. */
+export function buildProject(root: string, roles: string[] = []): Promise<BuildResult> {
+  return build(projectTarget(root, 'src/app.module.ts', roles))
+}
+
+/** As a terminal without colour shows them. */
+export function rendered(root: string, { refusals }: BuildResult): string {
+  const sourceOf = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')
+  return render(refusals, { sourceOf })
+}
