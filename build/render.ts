@@ -10,7 +10,8 @@ export interface Rendering {
   stream?: NodeJS.WriteStream
 }
 
-const widest = 100
+/** Columns of source that are shown: with the gutter, less than a terminal of 80. */
+const widest = 72
 
 export function render(refusals: readonly Refusal[], rendering: Rendering): string {
   const errors = refusals.filter(({ severity }) => severity === 'error').length
@@ -41,7 +42,8 @@ function frame(place: Place, mark: string, label: string, { sourceOf, stream }: 
   const number = String(place.line)
   const gutter = ' '.repeat(number.length)
   const end = place.endLine === place.line ? place.endColumn : line.length + 1
-  const from = Math.max(0, Math.min(place.column - 1, place.column - 1 - (widest - 40))) // far to the right: cut the left
+  // a line that is too long is cut on the left, so that the mark and what stands before it are seen
+  const from = line.length <= widest ? 0 : Math.max(0, Math.min(place.column - 25, line.length - widest))
   const shown = line.slice(from, from + widest)
   // a tab stays a tab, so that the mark stands under what it marks
   const indent = line.slice(from, place.column - 1).replace(/[^\t]/g, ' ')
