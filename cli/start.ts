@@ -21,6 +21,8 @@ const sameInterruptMs = 1000
 
 export async function runStart({ project: named, port, json = false, fresh = false }: StartFlags): Promise<void> {
   const located = locateProject(named)
+  // whoever read the output may go away; the stack goes on, and ends in order
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const { root, project } = located
   const say = (line: string) => process.stderr.write(`  ${line}\n`)
   process.stderr.write(`${project.project}/local\n`)

@@ -12,6 +12,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import getPort from 'get-port'
 import pg from 'pg'
+import { isFree } from './ports.ts'
 
 const startSeconds = 30
 const stopSeconds = 10
@@ -35,8 +36,8 @@ export interface PostgresOptions {
   directory: string
   /** Of the superuser `postgres`. */
   password: string
-  /** Taken if free, else another. */
-  preferredPort?: number
+  /** Waited for while something else still holds it; absent: any free one. */
+  port?: number
 }
 
 /** @throws Error with a sentence for people, when the binaries are missing or the server does not come up. */
@@ -48,9 +49,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const fresh = !fs.existsSync(data)
   if (fresh) await initialise(runner, data, options.password)
   const replaced = await endAbandoned(data, options.password)
-  const port = await getPort(
-    options.preferredPort === undefined ? { host: '127.0.0.1' } : { host: '127.0.0.1', port: options.preferredPort },
-  )
+  const port = await freePort(options.port)
   const server = runner.spawn('postgres', [
     ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
     ...['-c', 'max_connections=200', '-c', 'log_min_messages=error'],
@@ -59,12 +58,13 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   let stopping = false
   const exited = new Promise<string>((resolve) => {
     server.once('error', (error) => resolve(error.message))
-    server.once('exit', (code, signal) => resolve(`Postgres ended (${signal ?? `exit ${code}`}). ${log()}`.trim()))
+    server.once('exit', (code, signal) => resolve(`Postgres ended (${signal ?? `exit ${code}`}). ${log.read()}`.trim()))
   })
   const version = await Promise.race([
     whenReady(port, options.password),
     exited.then((sentence) => Promise.reject(new Error(sentence))),
   ])
+  log.forget() // what it said while it came up
   return {
     port,
     version,
@@ -79,6 +79,21 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       if (server.exitCode === null && server.signalCode === null) server.kill('SIGKILL')
     },
   }
+}
+
+/** The children of a server that was killed hold its port for a moment longer. */
+async function freePort(wanted: number | undefined): Promise<number> {
+  if (wanted === undefined) return getPort({ host: '127.0.0.1' })
+  for (let waited = 0; waited < stopSeconds * 1000; waited += 50) {
+    if (await isFree(wanted)) return wanted
+    await sleep(50)
+  }
+  throw new Error(`port ${wanted} of the Postgres that ended is taken`)
+}
+
+/** Ends a server that an earlier start has left in this folder, before the folder is removed. */
+export async function endLeftPostgres({ directory, password }: PostgresOptions): Promise<void> {
+  await endAbandoned(path.join(runnerFor(directory).directory, 'data'), password)
 }
 
 interface Runner {
@@ -157,7 +172,7 @@ async function initialise(runner: Runner, data: string, password: string): Promi
     ])
     const log = lastLines(initdb)
     const code = await new Promise((resolve, reject) => initdb.once('error', reject).once('exit', resolve))
-    if (code !== 0) throw new Error(`initdb failed (exit ${code}). ${log()}`)
+    if (code !== 0) throw new Error(`initdb failed (exit ${code}). ${log.read()}`)
     fs.renameSync(unfinished, data) // a start that was cut off leaves no half-made cluster behind
   } finally {
     fs.rmSync(passwordFile, { force: true })
@@ -234,12 +249,17 @@ function superuser(port: number, password: string): pg.Client {
   })
 }
 
-function lastLines(child: ChildProcess): () => string {
+function lastLines(child: ChildProcess): { read(): string; forget(): void } {
   let text = ''
   const keep = (chunk: Buffer) => {
     text = (text + chunk.toString()).slice(-4000)
   }
   child.stdout?.on('data', keep)
   child.stderr?.on('data', keep)
-  return () => text.trim().split('\n').slice(-8).join('\n')
+  return {
+    read: () => text.trim().split('\n').slice(-3).join('\n'),
+    forget() {
+      text = ''
+    },
+  }
 }

@@ -7,7 +7,9 @@ import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { installKeys, migrate } from './migrate.ts'
-import { type Postgres, startPostgres } from './postgres.ts'
+import { claim, noteWorkerd, release } from './owner.ts'
+import { isFree } from './ports.ts'
+import { endLeftPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
 import { startWorkers } from './worker.ts'
 
@@ -85,28 +87,28 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
   if (earlier)
     say(`the record of process ${earlier.record.pid} is left over: that stack is gone, and the record is ignored`)
   const began = performance.now()
-  const port = await choosePort(options.port, say)
-  if (options.fresh) {
-    for (const name of ['db', 'keys.json']) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+  const processesFile = path.join(folder, 'processes.json')
+  if (await claim(processesFile)) {
+    say('a workerd of this project was still running without its stack, and was ended first')
   }
-  const keys = keysAt(path.join(folder, 'keys.json'))
   const ending: (() => Promise<void>)[] = []
   const stop = async () => {
     fs.rmSync(recordFile, { force: true })
     for (const end of ending.splice(0).reverse()) await end()
+    release(processesFile)
   }
   try {
+    const port = await choosePort(options.port, say)
     const directory = path.join(folder, 'db')
+    const keysFile = path.join(folder, 'keys.json')
+    if (options.fresh) {
+      if (fs.existsSync(keysFile)) await endLeftPostgres({ directory, password: keysAt(keysFile).passwords.postgres })
+      for (const forgotten of [directory, keysFile]) fs.rmSync(forgotten, { recursive: true, force: true })
+    }
+    const keys = keysAt(keysFile)
+    const names = options.roles.map(({ name }) => name)
     const [project, auth, database] = await settle([
-      timed(() =>
-        build(
-          projectTarget(
-            root,
-            options.project.entry,
-            options.roles.map(({ name }) => name),
-          ),
-        ),
-      ),
+      timed(() => build(projectTarget(root, options.project.entry, names))),
       timed(() => build(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
@@ -159,6 +161,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         onLog: options.onLog,
       })
       ending.push(started.stop)
+      noteWorkerd(processesFile)
       await whenAnswering(baseUrl)
       await declareRoles(baseUrl, keys, options.roles)
       return started
@@ -195,7 +198,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
 async function choosePort(wanted: number | undefined, say: (line: string) => void): Promise<number> {
   const host = '127.0.0.1'
   if (wanted !== undefined) {
-    if ((await getPort({ port: wanted, host })) === wanted) return wanted
+    if (await isFree(wanted)) return wanted
     throw new PortTaken(`port ${wanted} is taken by another process`)
   }
   const free = await getPort({ port: portNumbers(defaultPort, defaultPort + 99), host })
@@ -227,11 +230,10 @@ function supervise(
     current.died.then((sentence) => {
       if (isEnding) return
       say(`${sentence} Starting it again`)
-      restarting = startPostgres({ ...options, preferredPort: first.port }).then(
+      restarting = startPostgres({ ...options, port: first.port }).then(
         (next) => {
           current = next
-          const where = next.port === first.port ? '' : `, but on port ${next.port}: end this stack and start it again`
-          say(`Postgres runs again${where}`)
+          say('Postgres runs again')
           watch()
         },
         (error: unknown) => say(`Postgres could not be started again: ${(error as Error).message}`),

@@ -1,0 +1,12 @@
+import { Body, Controller, Database, Module, Post } from '@stack/backend'
+
+@Controller('/orders')
+export class OrdersController {
+  @Post()
+  place(@Body() order: { sku: string; city: string }) {
+    return Database.sql`insert into orders (sku, city) values (${order.sku}, ${order.city})`
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}

@@ -1,0 +1,14 @@
+import { Database, Injectable, Module } from '@stack/backend'
+
+@Injectable()
+export class Prices {
+  all() {
+    return Database.sql`select * from prices`
+  }
+}
+
+@Module({ providers: [Prices] })
+export class AppModule {}
+
+@Module()
+export class PricesModule {}

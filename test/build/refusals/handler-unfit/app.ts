@@ -1,0 +1,12 @@
+import { Controller, Database, Get, Module } from '@stack/backend'
+
+@Controller('/orders')
+export class OrdersController {
+  @Get()
+  private list() {
+    return Database.sql`select * from orders`
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}

@@ -1,0 +1,11 @@
+import { Database, Injectable, Module } from '@stack/backend'
+
+@Injectable()
+export class Orders {
+  list() {
+    return Database.sql`select * from orders`
+  }
+}
+
+@Module({ imports: [AppModule], providers: [Orders] })
+export class AppModule {}

@@ -1,0 +1,14 @@
+import { Controller, Database, Get, Module } from '@stack/backend'
+
+const version = 'v2'
+
+@Controller(`/${version}/orders`)
+export class OrdersController {
+  @Get()
+  list() {
+    return Database.sql`select * from orders`
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}

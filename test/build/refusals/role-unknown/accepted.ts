@@ -1,0 +1,12 @@
+import { Controller, Database, Get, Module } from '@stack/backend'
+
+@Controller('/staff/orders', { auth: { role: 'staff' } })
+export class StaffController {
+  @Get()
+  list() {
+    return Database.sql`select * from orders`
+  }
+}
+
+@Module({ controllers: [StaffController] })
+export class AppModule {}
