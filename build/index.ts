@@ -2,10 +2,10 @@
 import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { applicationOf } from './application.ts'
-import { bundle, type OutputFile } from './emit/bundle.ts'
+import { bundle, isBundled, type OutputFile } from './emit/bundle.ts'
 import { entrySource } from './emit/entry.ts'
 import { roleNames } from './emit/role-names.ts'
-import { writeFolder, writeWhole } from './emit/write.ts'
+import { keepOnly, writeTogether } from './emit/write.ts'
 import { link } from './link/index.ts'
 import { openProgram } from './program.ts'
 import { read } from './read/index.ts'
@@ -33,18 +33,27 @@ export interface BuildResult {
 }
 
 const packageRoot = path.resolve(import.meta.dirname, '..')
+const part = (file: string) => path.join(packageRoot, file)
 
-/** @throws BundleFailed when an import cannot be resolved; nothing was written then either. */
 export async function build({ root, entry, out, reserved, databaseRoles, roles }: BuildOptions): Promise<BuildResult> {
   const program = openProgram(root, entry)
   const application = applicationOf(read(program, entry))
-  const refusals = refuse(application, { reserved, roles })
+  const refusals = refuse(application, { reserved, roles: roles ?? [] })
   if (refusals.some(({ severity }) => severity === 'error')) return { refusals, built: undefined }
-  const linked = link(application, databaseRoles)
-  const source = entrySource(linked, path.join(packageRoot, 'runtime/worker.ts'), root)
-  const files = await bundle(program, source, path.join(packageRoot, 'src/sdk/index.ts'))
-  writeWhole(path.join(out, 'table.json'), `${JSON.stringify(linked.table, undefined, 2)}\n`)
-  if (roles) writeWhole(path.join(out, 'roles.d.ts'), roleNames(roles))
-  writeFolder(path.join(out, 'out'), files, 'worker.js')
-  return { refusals, built: { table: linked.table, files } }
+  const { table, classes } = link(application, databaseRoles)
+  const folder = path.join(out, 'out')
+  const source = entrySource({ table, classes }, part('runtime/worker.ts'), root)
+  const locations = { sdk: part('src/sdk/index.ts'), driver: part('runtime/database/driver.ts'), folder }
+  const bundled = await bundle({ program, entry: source, ...locations })
+  if (!isBundled(bundled)) return { refusals: [...refusals, ...bundled], built: undefined }
+  writeTogether([
+    { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
+    ...(roles ? [{ file: path.join(out, 'roles.d.ts'), contents: roleNames(roles) }] : []),
+    // the worker comes last: it refers to the others
+    ...bundled
+      .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
+      .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
+  ])
+  keepOnly(folder, new Set(bundled.map(({ name }) => name)))
+  return { refusals, built: { table, files: bundled } }
 }

@@ -1,7 +1,6 @@
 /**
  * Source text to plain data: the one file that knows the TypeScript syntax tree. Trees are dropped at once; what stays is
- * small. Parsing only, no type checker: what cannot be read from the text is not guessed (`compiler.md`: a project's
- * types are checked by tsc beside us).
+ * small. Parsing only, no type checker: what cannot be read from the text is not guessed; types are tsc's to check.
  */
 import { ts } from 'ts-morph'
 import type { Place } from './declaration.ts'
@@ -59,8 +58,11 @@ export interface ClassSyntax {
   place: Place
   isDefaultExport: boolean
   isAbstract: boolean
+  /** The name after `extends`, where it is a plain one. */
+  base: string | undefined
   decorators: DecoratorSyntax[]
-  constructorParameters: ParameterSyntax[]
+  /** Undefined where the class has no constructor of its own. */
+  constructorParameters: ParameterSyntax[] | undefined
   members: MemberSyntax[]
 }
 
@@ -262,7 +264,8 @@ export function parse(path: string, text: string): SourceFile {
       isDefaultExport,
       isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
       decorators: decoratorsOf(node, false),
-      constructorParameters: built ? (built as ts.ConstructorDeclaration).parameters.map(readParameter) : [],
+      base: baseOf(node),
+      constructorParameters: built ? (built as ts.ConstructorDeclaration).parameters.map(readParameter) : undefined,
       members: node.members.filter((member) => !ts.isConstructorDeclaration(member)).flatMap(readMember),
     }
     file.classes.push(declaration)
@@ -332,6 +335,11 @@ export function parse(path: string, text: string): SourceFile {
     file.decorators.push(...read)
     return read
   }
+}
+
+function baseOf(node: ts.ClassDeclaration): string | undefined {
+  const base = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]?.expression
+  return base && ts.isIdentifier(base) ? base.text : undefined
 }
 
 function propertyName(name: ts.PropertyName): string | undefined {

@@ -37,7 +37,11 @@ export const refusals = {
   // declarations
   'syntax-error': define<{ reason: string }>({
     message: ({ reason }) => `this file does not parse: ${reason}`,
-    fix: () => 'correct the syntax; nothing that depends on this file is judged until it parses',
+    fix: () => 'correct the syntax; the rest of this file is judged once it parses',
+  }),
+  'bundle-failed': define<{ reason: string }>({
+    message: ({ reason }) => `the project does not bundle: ${reason}`,
+    fix: () => 'correct the import; a package must be installed, a file must exist, a name must be exported',
   }),
   'entry-without-module': define<{ entry: string }>({
     message: ({ entry }) => `${entry} exports no class with @Module`,
@@ -246,10 +250,8 @@ export const refusals = {
   }),
   'webhook-provider-unknown': define<{ value: string; known: string[]; near: string | undefined }>({
     message: ({ value, near }) => `there is no provider "${value}"${didYouMean(near)}`,
-    fix: ({ value, known }) =>
-      value === 'standard'
-        ? 'describe Standard Webhooks with a `signature` block'
-        : `the providers are ${known.join(', ')}; describe any other HMAC scheme with a \`signature\` block`,
+    fix: ({ known }) =>
+      `the providers are ${known.join(', ')}; describe any other HMAC scheme with a \`signature\` block`,
   }),
   'webhook-secret-inline': define<object>({
     message: () => '`secret` names a vault entry, and this is not such a name',

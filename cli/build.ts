@@ -1,7 +1,6 @@
-/** `stack build`: refusals to stderr, what was built to stderr too; stdout stays empty but for `--format json` (contract 8, 10.1). */
+/** `stack build`: refusals and what was built, to stderr; stdout stays empty (contract 8, 10.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { BundleFailed } from '../build/emit/bundle.ts'
 import { report } from '../build/emit/report.ts'
 import { type BuildResult, build } from '../build/index.ts'
 import { render, toJson } from '../build/render.ts'
@@ -20,7 +19,7 @@ export async function runBuild({ project: named, out, format }: BuildFlags): Pro
   const began = performance.now()
   const target = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
   const names = roles.map(({ name }) => name)
-  const { refusals, built } = await build(projectTarget(root, project.entry, names, target)).catch(bundleFailure)
+  const { refusals, built } = await build(projectTarget(root, project.entry, names, target))
   if (format === 'json') for (const refusal of refusals) process.stderr.write(`${JSON.stringify(toJson(refusal))}\n`)
   else if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals)}\n`)
   if (!built) throw new Failure('refused', '')
@@ -36,11 +35,4 @@ export function renderRefusals(root: string, refusals: BuildResult['refusals']):
     }
   }
   return render(refusals, { sourceOf, stream: process.stderr })
-}
-
-/** An import that does not resolve is the project's mistake, said in the bundler's words. */
-export function bundleFailure(error: unknown): never {
-  if (error instanceof BundleFailed)
-    throw new Failure('refused', `the project does not bundle: nothing was written\n${error.message}`)
-  throw error
 }

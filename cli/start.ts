@@ -1,11 +1,12 @@
-/** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready. */
+/** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready, then the log. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { describeGate } from '../build/emit/report.ts'
 import { createLogPrinter } from '../local/log.ts'
+import { HeldBy } from '../local/owner.ts'
 import { type LocalStack, PortTaken, Refused, RunsAlready, startStack } from '../local/start.ts'
-import { bundleFailure, renderRefusals } from './build.ts'
+import { renderRefusals } from './build.ts'
 import { Failure } from './failure.ts'
 import { type LocatedProject, locateProject } from './project.ts'
 
@@ -75,11 +76,8 @@ function listenForEnd(interruption: AbortController): Promise<void> {
 function failureOf(error: unknown, root: string): unknown {
   if (error instanceof Refused) return new Failure('refused', renderRefusals(root, error.result.refusals))
   if (error instanceof PortTaken) return new Failure('port taken', `${error.message}: name another with --port`)
-  try {
-    return bundleFailure(error)
-  } catch (other) {
-    return other instanceof Failure ? other : new Failure('no stack', (other as Error).message)
-  }
+  if (error instanceof HeldBy) return new Failure('no stack', error.message)
+  return new Failure('refused', `error: ${(error as Error).message}`)
 }
 
 function sayRunning({ record, message }: RunsAlready, json: boolean): void {

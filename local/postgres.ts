@@ -91,9 +91,11 @@ async function freePort(wanted: number | undefined): Promise<number> {
   throw new Error(`port ${wanted} of the Postgres that ended is taken`)
 }
 
-/** Ends a server that an earlier start has left in this folder, before the folder is removed. */
-export async function endLeftPostgres({ directory, password }: PostgresOptions): Promise<void> {
-  await endAbandoned(path.join(runnerFor(directory).directory, 'data'), password)
+/** Ends a server that an earlier start has left in this folder, and removes the cluster. */
+export async function forgetPostgres({ directory, password }: PostgresOptions): Promise<void> {
+  const runner = runnerFor(directory)
+  await endAbandoned(path.join(runner.directory, 'data'), password)
+  fs.rmSync(runner.directory, { recursive: true, force: true })
 }
 
 interface Runner {

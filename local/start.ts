@@ -9,7 +9,7 @@ import { type Keys, keysAt } from './keys.ts'
 import { installKeys, migrate } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
 import { isFree } from './ports.ts'
-import { endLeftPostgres, type Postgres, startPostgres } from './postgres.ts'
+import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
 import { startWorkers } from './worker.ts'
 
@@ -102,8 +102,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const directory = path.join(folder, 'db')
     const keysFile = path.join(folder, 'keys.json')
     if (options.fresh) {
-      if (fs.existsSync(keysFile)) await endLeftPostgres({ directory, password: keysAt(keysFile).passwords.postgres })
-      for (const forgotten of [directory, keysFile]) fs.rmSync(forgotten, { recursive: true, force: true })
+      if (fs.existsSync(keysFile)) await forgetPostgres({ directory, password: keysAt(keysFile).passwords.postgres })
+      fs.rmSync(keysFile, { force: true })
     }
     const keys = keysAt(keysFile)
     const names = options.roles.map(({ name }) => name)

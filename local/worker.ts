@@ -27,6 +27,7 @@ export async function startWorkers({ port, backend, auth, onLog }: WorkersOption
   const runtime = new Miniflare({
     host: '127.0.0.1',
     port: 0,
+    cf: false, // else it asks the network for sample metadata of a request
     log: new Log(LogLevel.NONE),
     structuredWorkerdLogs: true,
     handleStructuredLogs({ message }: { message: string }) {

@@ -1,4 +1,4 @@
-/** Builds the project's classes: one instance of each per isolate, at first use, in the order fixed at build (contract 2.2). */
+/** Builds the project's classes: one instance of each per isolate, at first use, dependencies before dependents (contract 2.2). */
 import type { Component } from './table.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a constructor takes is checked by the build

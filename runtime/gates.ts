@@ -11,7 +11,8 @@ export function gateByClaims(gate: Gate, identity: Identity | null): void {
     if (gate.required) throw refuse('unauthorized')
     gateByGrants(gate, { roles: [], permissions: [] })
   }
-  if (gate.verifiedEmail && identity?.claims['email_verified'] !== true) throw refuse('email_not_verified')
+  const isVerified = isSignedIn(identity) && identity.claims['email_verified'] === true
+  if (gate.verifiedEmail && !isVerified) throw refuse('email_not_verified')
 }
 
 /** @throws HttpError 403 naming what is missing (4.2). */

@@ -78,7 +78,8 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw refuse('invalid_request', 'the path is not valid percent-encoded UTF-8')
+    const reason = 'the path is not valid percent-encoded UTF-8'
+    throw refuse('invalid_request', reason, { fields: [{ path: 'path', reason }] })
   }
 }
 

@@ -18,10 +18,11 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
   const instance = createContainer(table.container, classes)
   const find = createMatcher(table.routes)
   const boot = createBoot(table)
-  const receive = createReceiver(table.webhooks, (call, webhook, method, args) =>
-    inTransaction(call, createRequestDatabase(call, table.databaseRoles, null), async () =>
-      invoke(instance(webhook.receiver), method, args),
-    ),
+  const receive = createReceiver(table.webhooks, (call, { receiver }, method, args) =>
+    inTransaction(call, createRequestDatabase(call, table.databaseRoles, null), async () => {
+      const result = await invoke(instance(receiver), method, args)
+      return reply(call, result instanceof Response ? result : { ok: true, handled: true }, 200)
+    }),
   )
 
   async function answer(call: Call): Promise<Response> {
@@ -32,15 +33,15 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
     const identity = await identify(call)
     gateByClaims(route.gate, identity)
     const database = createRequestDatabase(call, table.databaseRoles, identity)
-    const result = await inTransaction(call, database, async () => {
+    return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants) gateByClaims(route.gate, null) // nobody, or somebody whose session was ended
       const user = identity && grants && userOf(identity, grants.roles)
       const args = await argumentsFor(call, match, user)
-      return invoke(instance(route.controller), route.handler, args)
+      const result = await invoke(instance(route.controller), route.handler, args)
+      return reply(call, result, route.status) // a result that cannot be sent must fail before it is committed
     })
-    return reply(call, result, route.status)
   }
 
   return {
@@ -54,14 +55,17 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
 }
 
 /** Runs the work inside the request's scope; its end decides the fate of both transactions (contract 2.4). */
-async function inTransaction(call: Call, database: RequestDatabase, work: () => Promise<unknown>): Promise<unknown> {
+async function inTransaction(call: Call, database: RequestDatabase, work: () => Promise<Response>): Promise<Response> {
+  const { requestId, env, log } = call
+  const current = { requestId, env, log, caller: database.caller, service: database.service, isOver: false }
   try {
-    const { requestId, env, log } = call
-    const result = await scope.run({ requestId, env, log, caller: database.caller, service: database.service }, work)
+    const response = await scope.run(current, work)
     await database.commit()
-    return result
+    return response
   } catch (error) {
     await database.rollback()
     throw error
+  } finally {
+    current.isOver = true
   }
 }

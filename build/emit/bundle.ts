@@ -1,8 +1,9 @@
-/** One ES module for the worker, one for the database driver, with source maps; made in memory (contract 8.5). */
+/** The worker, the database driver and what else is loaded on demand, as ES modules with source maps; made in memory (contract 8.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import esbuild from 'esbuild'
 import type { Program } from '../program.ts'
+import { type Refusal, refusal } from '../refusals.ts'
 import { erase } from './erase.ts'
 
 export interface OutputFile {
@@ -11,23 +12,37 @@ export interface OutputFile {
   contents: Uint8Array
 }
 
-/** The bundler could not resolve or read something: its own words, with its places. */
-export class BundleFailed extends Error {
-  override name = 'BundleFailed'
+export interface BundleOptions {
+  program: Program
+  /** Source of the entry module. */
+  entry: string
+  /** Absolute paths of the SDK and of the database driver. */
+  sdk: string
+  driver: string
+  /** Where the files will be written: source maps refer to their sources from there. */
+  folder: string
 }
 
-/** @param entry source of the entry module. @param sdk absolute path of `src/sdk/index.ts`. @throws BundleFailed */
-export async function bundle(program: Program, entry: string, sdk: string): Promise<OutputFile[]> {
-  const { root } = program
+const entryName = 'stack:entry'
+
+/** @returns the files, or what could not be resolved. */
+export async function bundle({
+  program,
+  entry,
+  sdk,
+  driver,
+  folder,
+}: BundleOptions): Promise<OutputFile[] | Refusal[]> {
   const originals = new Map<string, string>()
   try {
     const { outputFiles } = await esbuild.build({
-      stdin: { contents: entry, resolveDir: root, sourcefile: 'stack-entry.js', loader: 'js' },
-      absWorkingDir: root,
-      entryNames: 'worker',
-      chunkNames: '[name]',
-      assetNames: '[name]',
-      outdir: path.join(root, '.stack/out'), // nothing is written there: only names and source map paths derive from it
+      // the driver is an entry too, so that it keeps its name when it is imported on demand
+      entryPoints: { worker: entryName, driver },
+      absWorkingDir: program.root,
+      entryNames: '[name]',
+      chunkNames: '[name]-[hash]',
+      assetNames: '[name]-[hash]',
+      outdir: folder,
       write: false,
       bundle: true,
       splitting: true,
@@ -42,18 +57,35 @@ export async function bundle(program: Program, entry: string, sdk: string): Prom
       loader: { '.wasm': 'copy' },
       logLevel: 'silent',
       logOverride: { 'import-is-undefined': 'error' },
-      plugins: [projectSources(program, sdk, originals)],
+      plugins: [generatedEntry(entry, program.root), projectSources(program, sdk, originals)],
     })
     return outputFiles.map(({ path: file, contents }) => {
       const name = path.basename(file)
       return { name, contents: name.endsWith('.map') ? withOriginals(contents, file, originals) : contents }
     })
   } catch (error) {
-    if (error instanceof Error && 'errors' in error) {
-      const messages = await esbuild.formatMessages(error.errors as esbuild.Message[], { kind: 'error', color: false })
-      throw new BundleFailed(messages.join('').trim())
-    }
+    if (error instanceof Error && 'errors' in error) return (error.errors as esbuild.Message[]).map(refusalOf)
     throw error
+  }
+}
+
+export function isBundled(result: OutputFile[] | Refusal[]): result is OutputFile[] {
+  return result.every((item) => 'contents' in item)
+}
+
+function refusalOf({ text, location }: esbuild.Message): Refusal {
+  const { file = '', line = 1, column = 0, length = 0 } = location ?? {}
+  const place = { file, line, column: column + 1, endLine: line, endColumn: column + 1 + Math.max(1, length) }
+  return refusal('bundle-failed', place, { reason: text })
+}
+
+function generatedEntry(contents: string, resolveDir: string): esbuild.Plugin {
+  return {
+    name: 'stack-entry',
+    setup(build) {
+      build.onResolve({ filter: /^stack:entry$/ }, ({ path }) => ({ path, namespace: 'stack-entry' }))
+      build.onLoad({ filter: /.*/, namespace: 'stack-entry' }, () => ({ contents, resolveDir, loader: 'js' }))
+    },
   }
 }
 

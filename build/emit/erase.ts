@@ -1,6 +1,6 @@
 /**
  * Blanks the SDK's decorators in place: every other character keeps its line and column, so a stack trace names the
- * project's source, and no decorator, helper or SDK code reaches the bundle (contract 2.1).
+ * project's source, and neither a decorator nor a helper for one reaches the bundle (contract 2.1).
  */
 
 export interface Span {

@@ -1,35 +1,44 @@
-/** Files that appear whole or not at all: written beside their place, flushed, renamed (contract 8.1). */
+/** Files that appear whole or not at all: written beside their place, flushed, and renamed when all are there (contract 8.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 
-/** A write that is cut off, or that finds the disk full, leaves what stood there before. */
-export function writeWhole(file: string, contents: Uint8Array | string, mode = 0o644): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  const beside = `${file}.${process.pid}.tmp`
+export interface Written {
+  /** Absolute. */
+  file: string
+  contents: Uint8Array | string
+  /** Default: 0o644. */
+  mode?: number
+}
+
+/** A write that is cut off, or that finds the disk full, leaves every one of the files as it was. Renamed in this order. */
+export function writeTogether(files: readonly Written[]): void {
+  const beside = files.map(({ file }) => `${file}.${process.pid}.tmp`)
   try {
-    const handle = fs.openSync(beside, 'w', mode)
-    try {
-      fs.writeFileSync(handle, contents)
-      fs.fsyncSync(handle)
-    } finally {
-      fs.closeSync(handle)
-    }
-    fs.renameSync(beside, file)
+    files.forEach(({ file, contents, mode = 0o644 }, index) => {
+      fs.mkdirSync(path.dirname(file), { recursive: true })
+      const handle = fs.openSync(beside[index]!, 'w', mode)
+      try {
+        fs.writeFileSync(handle, contents)
+        fs.fsyncSync(handle)
+      } finally {
+        fs.closeSync(handle)
+      }
+    })
+    files.forEach(({ file }, index) => {
+      fs.renameSync(beside[index]!, file)
+    })
   } catch (error) {
-    fs.rmSync(beside, { force: true })
+    for (const file of beside) fs.rmSync(file, { force: true })
     throw error
   }
 }
 
-/** Makes a folder hold exactly these files; `last` is replaced after all others, for it refers to them. */
-export function writeFolder(
-  folder: string,
-  files: readonly { name: string; contents: Uint8Array }[],
-  last: string,
-): void {
-  const ordered = [...files].sort((a, b) => Number(a.name === last) - Number(b.name === last))
-  for (const { name, contents } of ordered) writeWhole(path.join(folder, name), contents)
-  const names = new Set(files.map(({ name }) => name))
+export function writeWhole(file: string, contents: string, mode?: number): void {
+  writeTogether([{ file, contents, ...(mode === undefined ? {} : { mode }) }])
+}
+
+/** Removes what an earlier build left in a folder. */
+export function keepOnly(folder: string, names: ReadonlySet<string>): void {
   for (const name of fs.readdirSync(folder)) {
     if (!names.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
   }

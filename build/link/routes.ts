@@ -77,7 +77,7 @@ const sources = {
   User: 'user',
   OptionalUser: 'optionalUser',
   RequestId: 'requestId',
-  TraceId: 'requestId', // the same value (source.md, "Injectors")
+  TraceId: 'requestId', // the same value (contract, "Injectors")
   Client: 'client',
 } as const
 

@@ -30,7 +30,7 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
     isDefaultExport: syntax.isDefaultExport || isDefault(file, syntax),
     isAbstract: syntax.isAbstract,
     marks: readMarks(program, file, syntax.decorators),
-    dependencies: readDependencies(program, file, syntax.constructorParameters),
+    dependencies: readDependencies(program, file, syntax),
     members: readMembers(program, file, syntax.members),
   }
 }

@@ -52,7 +52,7 @@ function refuseInjected(name: string, place: Place, { gate, place: decided }: Re
   return []
 }
 
-function refuseRule(fact: Fact | undefined, roles: readonly string[] | undefined): Refusal[] {
+function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
     return refuseForm(fact, { is: 'boolean' }, '"auth"')
@@ -65,8 +65,8 @@ function refuseRule(fact: Fact | undefined, roles: readonly string[] | undefined
   }
   const role = option(fact, 'role')
   const name = text(role)
-  if (name !== undefined && !roles?.includes(name)) {
-    const declared = [...(roles ?? [])]
+  if (name !== undefined && !roles.includes(name)) {
+    const declared = [...roles]
     refused.push(refusal('role-unknown', role!.place, { role: name, declared, near: nearest(name, declared) }))
   }
   const required = option(fact, 'required')

@@ -13,8 +13,8 @@ import { refuseWebhooks } from './webhooks.ts'
 export interface Circumstances {
   /** Path prefixes that somebody else answers. */
   reserved: readonly Reserved[]
-  /** Declared role names; `undefined` when the project declares none anywhere. */
-  roles: readonly string[] | undefined
+  /** Declared role names. */
+  roles: readonly string[]
 }
 
 export interface Reserved {

@@ -59,7 +59,7 @@ function reservedRefusal(mark: Mark, path: string, { path: prefix, owner }: Rese
   return refusal('path-reserved', (mark.arguments[0] ?? mark).place, { path, reserved: prefix, owner })
 }
 
-/** A parameter could stand for the reserved segment, but never gets the request: only whole literal prefixes count. */
+/** A parameter that could stand for the reserved segment is fine: the reserved path is matched before it. */
 function reservedAt(path: string, reserved: readonly Reserved[]): Reserved | undefined {
   return reserved.find((prefix) => path === prefix.path || path.startsWith(`${prefix.path}/`))
 }

@@ -1,4 +1,4 @@
-/** Webhooks: one scheme that covers the body, one name, events that are bound once (source.md, "Build-time refusals for webhooks"). */
+/** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
 import { nearest } from '../../src/wire/nearest.ts'
 import { webhookProviders } from '../../src/wire/webhook-providers.ts'
 import type { Application } from '../application.ts'

@@ -15,6 +15,9 @@ import { normalise, Unavailable } from './unavailable.ts'
 /** Longest time of one statement, and of a pause between two, in milliseconds. */
 const statementMs = 10_000
 
+/** Longest time that the opening flight may take. */
+const bindMs = 5_000
+
 /** What the database says of the caller, on this very request. */
 export interface Grants {
   roles: string[]
@@ -58,9 +61,10 @@ export function createRequestDatabase(
       opening = undefined
       if (!opened) return undefined
       try {
-        return await opened.connection.end(command)
+        return await within(opened.connection.end(command))
       } catch (error) {
-        throw normalise(error)
+        // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
+        throw new Error(`${command} failed`, { cause: error })
       } finally {
         call.waitUntil(opened.connection.close().catch(() => {}))
       }
@@ -82,7 +86,7 @@ export function createRequestDatabase(
             throw refuse('unauthorized')
           }
           try {
-            return (await connection.query(text, parameters)) as T[]
+            return (await within(connection.query(text, parameters))) as T[]
           } catch (error) {
             throw normalise(error)
           }
@@ -147,7 +151,7 @@ async function open(
   try {
     const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
     connection = await connect(url)
-    const results = await connection.fly([
+    const flight = connection.fly([
       { text: 'begin', values: [] },
       {
         text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
@@ -157,6 +161,7 @@ async function open(
       },
       ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
     ])
+    const results = await within(flight, bindMs)
     return { connection, context: results[2]?.[0] as Context | undefined }
   } catch (error) {
     if (connection) call.waitUntil(connection.close().catch(() => {}))
@@ -164,6 +169,17 @@ async function open(
     throw error instanceof Unavailable
       ? error
       : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
+  }
+}
+
+/** A server that took the connection and then fell silent must not hold the request. @throws Unavailable */
+async function within<T>(answer: Promise<T>, limitMs = statementMs + 2_000): Promise<T> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Unavailable(`the database was silent for ${limitMs} ms`)), limitMs)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -11,7 +11,7 @@ export interface Identity {
   role: 'anon' | 'authenticated'
 }
 
-/** The key set and the secret mirror are the only caches of a worker; this is the key set, by its address. */
+/** The key set of each address: with keys imported from secrets, all that outlives a request. Identities never do. */
 const keySets = new Map<string, KeySet>()
 
 /** @returns the verified identity, or `null`. */

@@ -1,4 +1,4 @@
-/** The user object that handlers receive (source.md, "Authenticated user object"). */
+/** The user object that handlers receive (contract, "Authenticated user object"). */
 import type { UserT } from '../../src/sdk/user.ts'
 import type { Identity } from './identify.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Every built-in scheme as a row: callers get the row, never the provider's name, so nothing below this table knows one
- * (source.md, "Preset identifiers"; contract 7.2). The neutral presets and the real providers differ in header names.
+ * (contract, "Preset identifiers"; contract 7.2). The neutral presets and the real providers differ in header names.
  */
 import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
 import type { Signature } from '../table.ts'

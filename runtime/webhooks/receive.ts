@@ -1,4 +1,4 @@
-/** A delivery from its raw bytes to its handler (contract 7; the answers are source.md's table). */
+/** A delivery from its raw bytes to its handler (contract 7; the answers are the table "Webhook responses"). */
 
 import { HttpError, refuse } from '../../src/sdk/errors.ts'
 import type { WebhookMeta } from '../../src/sdk/webhooks.ts'
@@ -14,8 +14,8 @@ import { isGenuine, type RefusalReason, readClaim } from './verify.ts'
 /** Longest event key that is logged whole. */
 const loggedKeyLength = 200
 
-/** Runs a handler in the request's scope and transactions. */
-export type Dispatch = (call: Call, webhook: Webhook, method: string, args: unknown[]) => Promise<unknown>
+/** Runs a handler in the request's scope and transactions. @returns its own response, or the table's. */
+export type Dispatch = (call: Call, webhook: Webhook, method: string, args: unknown[]) => Promise<Response>
 
 /** @returns the name in `/webhooks/<name>`, still as sent; `undefined` for every path outside the reserved segment. */
 export function webhookName(path: string): string | undefined {
@@ -69,12 +69,12 @@ export function createReceiver(webhooks: readonly Webhook[], dispatch: Dispatch)
     args: [unknown, WebhookMeta],
   ): Promise<Response> {
     try {
-      const result = await dispatch(call, webhook, handler, args)
+      const response = await dispatch(call, webhook, handler, args)
       call.log('info', `webhook ${webhook.name} handled by ${webhook.class}.${handler}`, {
         webhook: webhook.name,
         event: args[1].event.slice(0, loggedKeyLength),
       })
-      return reply(call, result instanceof Response ? result : { ok: true, handled: true }, 200)
+      return response
     } catch (error) {
       call.log('error', `webhook ${webhook.name}: ${webhook.class}.${handler} failed`, errorFields(error))
       throw new HttpError(500, 'handler_failed', 'the handler for this event failed')

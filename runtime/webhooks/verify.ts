@@ -26,7 +26,8 @@ export function readClaim(scheme: Scheme, headers: Headers, now: number): Claim 
   if (!header) return 'missing_header'
   const stated = scheme.parts ? readParts(header, scheme.parts) : readWhole(header, scheme, headers)
   if (typeof stated === 'string') return stated
-  const stale = scheme.signs.includes('{ts}') ? refuseTimestamp(stated.timestamp, now) : undefined
+  const isTimed = scheme.parts !== undefined || scheme.timestampHeader !== undefined
+  const stale = isTimed ? refuseTimestamp(stated.timestamp, now) : undefined
   if (stale) return stale
   const decode = scheme.encoding === 'hex' ? fromHex : fromBase64
   const signatures = stated.signatures

@@ -24,6 +24,16 @@ export function authError(
   return new HttpError(authErrors[code].status, code, description, details)
 }
 
+/** The body of a management call: read after the gate, so that nobody learns anything before it. @throws HttpError 400 */
+export async function bodyOf(request: Request): Promise<unknown> {
+  try {
+    return await request.json()
+  } catch {
+    const reason = 'the body is not valid JSON'
+    throw new HttpError(400, 'invalid_request', reason, { fields: [{ path: 'body', reason }] })
+  }
+}
+
 /** @throws HttpError 400 `invalid_request` with one entry for each wrong field. */
 export function judged<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, body)

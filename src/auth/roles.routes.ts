@@ -1,6 +1,6 @@
-import { Body, Controller, Delete, Get, OptionalUser, Param, Post, Put, Req, type UserT } from '@stack/backend'
+import { Controller, Delete, Get, OptionalUser, Param, Post, Put, Req, type UserT } from '@stack/backend'
 import { type DeclaredRole, InvalidDeclaration, readRole } from '../wire/project.ts'
-import { authError } from './answers.ts'
+import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { Roles } from './roles.rows.ts'
 import { Users } from './users.rows.ts'
@@ -21,13 +21,9 @@ export class RolesController {
 
   /** Absolute: declaring a role again makes it what is declared now. */
   @Post('roles')
-  async declare(
-    @Req() request: Request,
-    @OptionalUser() user: UserT | null,
-    @Body() body: unknown,
-  ): Promise<DeclaredRole> {
+  async declare(@Req() request: Request, @OptionalUser() user: UserT | null): Promise<DeclaredRole> {
     await requireServiceRole(request, user)
-    const role = judgedRole(body)
+    const role = judgedRole(await bodyOf(request))
     await this.roles.declare(role)
     return role
   }

@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Header, HttpError, OptionalUser, Put, Req, type UserT } from '@stack/backend'
+import { Controller, Get, Header, HttpError, OptionalUser, Put, Req, type UserT } from '@stack/backend'
 import { readSettings } from '../wire/settings.ts'
-import { authError } from './answers.ts'
+import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { SettingsRows, type StoredSettings } from './settings.rows.ts'
 
@@ -21,11 +21,10 @@ export class SettingsController {
   async replace(
     @Req() request: Request,
     @OptionalUser() user: UserT | null,
-    @Body() body: unknown,
     @Header('if-match') ifMatch: string | undefined,
   ): Promise<Response> {
     await requireServiceRole(request, user)
-    const { settings, ignored, errors } = readSettings(body)
+    const { settings, ignored, errors } = readSettings(await bodyOf(request))
     if (errors.length > 0) throw authError('invalid_settings', errors[0]!.reason, { fields: errors })
     const current = etagOf(await this.rows.lock())
     if (ifMatch !== undefined && ifMatch !== '*' && ifMatch.trim() !== current) {

@@ -18,7 +18,7 @@ export class TokensController {
     private readonly tokens: Tokens,
   ) {}
 
-  /** A new pair for a refresh token, with the user row read again at this moment (source.md, "Token refresh"). */
+  /** A new pair for a refresh token, with the user row read again at this moment (contract, "Token refresh"). */
   @Post('refresh')
   async refresh(@Body() body: unknown, @RequestId() requestId: string): Promise<TokenAnswer | Response> {
     const token = await openRefreshToken(judged(refreshBody, body).refresh_token)

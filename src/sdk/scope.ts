@@ -22,13 +22,15 @@ export interface RequestScope {
   caller: Session
   /** The transaction on the second connection, which bypasses row-level security; opened by its first query. */
   service: Session
+  /** The handler has returned: what it left running is outside. */
+  isOver: boolean
 }
 
 export const scope = new AsyncLocalStorage<RequestScope>()
 
-/** @throws OutsideRequest naming `service` when no request is being served. */
+/** @throws OutsideRequest naming `service` when no request is being served, or the one that began this work has ended. */
 export function currentScope(service: string): RequestScope {
   const current = scope.getStore()
-  if (!current) throw new OutsideRequest(service)
+  if (!current || current.isOver) throw new OutsideRequest(service)
   return current
 }

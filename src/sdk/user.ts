@@ -12,6 +12,6 @@ export interface UserT {
   metadata: Record<string, unknown>
   /** Application roles, read from the database on every request; empty when none. */
   roles: string[]
-  /** Null unless the request carried a verified device attestation. */
+  /** Null: no device attestation is verified. */
   device: object | null
 }

@@ -1,4 +1,4 @@
-/** The one shape of every error of both workers (contract 6.1), and the closed list of their codes (6.2). */
+/** The one shape of every error of both workers (contract 6.1), and the closed list of the codes that both workers use (6.2). */
 
 /** code → status and the description that is used where none is given */
 export const errorCodes = {
@@ -22,7 +22,7 @@ export type ErrorCode = keyof typeof errorCodes
 
 /** What was wrong with one part of a request. */
 export interface FieldError {
-  /** Where, like `body.items.0.sku` or `query.page`. */
+  /** Where, like `email` or `permissions.0`; `body` for the whole of it. */
   path: string
   reason: string
 }

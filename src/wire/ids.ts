@@ -12,8 +12,3 @@ export function newId<P extends IdPrefix>(prefix: P, milliseconds: number = Date
   for (const byte of crypto.getRandomValues(new Uint8Array(16))) random += alphabet[byte % 32]
   return `${prefix}${time}${random}`
 }
-
-/** Whether an id that came from outside has the form of contract 6.3. */
-export function isId(prefix: IdPrefix, text: string): boolean {
-  return text.startsWith(prefix) && /^[A-Za-z0-9_-]{1,64}$/.test(text.slice(prefix.length))
-}

@@ -32,7 +32,7 @@ type Path = readonly (string | number)[]
 
 /** @throws InvalidDeclaration */
 export function readProject(json: unknown): Project {
-  const document = record(json, [], ['$schema', 'project', 'entry', 'environments', 'oauth'])
+  const document = record(json, [], ['$schema', 'project', 'entry', 'environments'])
   const name = document['project']
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]*$/.test(name)) {
     throw new InvalidDeclaration(

@@ -1,4 +1,4 @@
-/** The settings document of an environment (source.md, "Settings document"; contract 9.8). */
+/** The settings document of an environment (contract, "Settings document"; contract 9.8). */
 import type { FieldError } from './envelope.ts'
 
 export interface Settings {

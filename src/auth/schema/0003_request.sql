@@ -28,7 +28,7 @@ $$;
 
 create function auth.has_permission(permission text) returns boolean
 language sql stable security definer parallel safe set search_path = '' as $$
-  select exists (
+  select $1 ~ '^[a-z0-9_-]+[.][a-z0-9_-]+$' and exists (
     select from auth.user_roles held
     join auth.role_permissions granted on granted.role = held.role
     where held.user_id = (select auth.uid())

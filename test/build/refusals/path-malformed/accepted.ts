@@ -1,12 +1,12 @@
-import { Controller, Database, Get, Module, Param } from '@stack/backend'
+import { Controller, Database, Get, Module } from '@stack/backend'
 
-@Controller('/orders')
-export class OrdersController {
-  @Get(':id')
-  show(@Param('id') id: string) {
-    return Database.sql`select * from orders where id = ${id}`
+@Controller('/invoices')
+export class InvoicesController {
+  @Get('overdue')
+  overdue() {
+    return Database.sql`select * from invoices where due < now()`
   }
 }
 
-@Module({ controllers: [OrdersController] })
+@Module({ controllers: [InvoicesController] })
 export class AppModule {}

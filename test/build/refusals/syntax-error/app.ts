@@ -5,7 +5,7 @@ export class OrdersController {
   @Get()
   async list() {
     const orders = await Database.sql`select * from orders`
-    return { orders, count orders.length }
+    return { orders count: orders.length }
   }
 }
 

@@ -1,0 +1,14 @@
+import { Controller, Database, Get, Module } from '@stack/backend'
+import { createHash } from 'node:crypto'
+
+@Controller('/invoices')
+export class InvoicesController {
+  @Get('digest')
+  async digest() {
+    const invoices = await Database.sql`select * from invoices order by id`
+    return { sha256: createHash('sha256').update(JSON.stringify(invoices)).digest('hex') }
+  }
+}
+
+@Module({ controllers: [InvoicesController] })
+export class AppModule {}

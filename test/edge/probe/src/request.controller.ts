@@ -1,0 +1,102 @@
+import {
+  Body,
+  Client,
+  Controller,
+  Database,
+  Get,
+  Header,
+  HttpError,
+  Log,
+  Param,
+  Post,
+  Query,
+  Req,
+  RequestId,
+  Secrets,
+  TraceId,
+} from '@stack/backend'
+
+function bytes(text: string) {
+  return new TextEncoder().encode(text).length
+}
+
+@Controller('request', { auth: false })
+export class RequestController {
+  private served = 0
+
+  @Get('injected/:first/:second')
+  injected(
+    @Param('second') second: string,
+    @Param('first') first: string,
+    @Query('page') page: string | undefined,
+    @Header('X-Probe') header: string | undefined,
+    @Req() request: Request,
+    @RequestId() id: string,
+    @TraceId() trace: string,
+    @Client() client: unknown,
+  ) {
+    return { first, second, page, header, method: request.method, id, trace, client: client === undefined }
+  }
+
+  @Get('injected/literal/:only')
+  literal(@Param('only') only: string) {
+    return { only }
+  }
+
+  @Post('echo', { status: 202 })
+  echo(@Body() body: unknown) {
+    return body
+  }
+
+  @Get('nothing')
+  nothing() {}
+
+  @Get('null')
+  nothingButNull() {
+    return null
+  }
+
+  @Get('response')
+  response() {
+    return new Response('as it is', { status: 418, headers: { 'x-own': 'yes', 'content-type': 'text/plain' } })
+  }
+
+  @Get('refusal')
+  refusal() {
+    throw new HttpError(409, 'taken', 'this is taken', { fields: [{ path: 'name', reason: 'taken' }] })
+  }
+
+  @Get('throw')
+  throwing() {
+    throw new Error('a secret detail')
+  }
+
+  @Get('secret')
+  secret() {
+    return Secrets.get('PROBE_SECRET').length + bytes(Secrets.get('PROBE_SECRET'))
+  }
+
+  @Get('unset')
+  unset() {
+    return Secrets.get('NOT_SET')
+  }
+
+  @Get('log')
+  log() {
+    Log.warn('said by a handler', { line: 'one\ntwo' })
+  }
+
+  /** One instance serves every request. */
+  @Get('served')
+  count() {
+    this.served++
+    return this.served
+  }
+
+  @Get('later')
+  later() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 5)
+    return promise.then(() => Database.sql`select 1 as one`)
+  }
+}

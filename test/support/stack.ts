@@ -1,0 +1,123 @@
+/** A local stack of its own for a test file: the real bundle in workerd, a real Postgres, everything on loopback. */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import getPort from 'get-port'
+import pg from 'pg'
+import { afterAll, beforeAll } from 'vitest'
+import { locateProject } from '../../cli/project.ts'
+import { type LocalStack, startStack } from '../../local/start.ts'
+
+export interface TestStack {
+  /** `http://127.0.0.1:…` */
+  url: string
+  stack: LocalStack
+  /** Every line that a worker logged, parsed where it is JSON. */
+  log: Record<string, unknown>[]
+  /** SQL as the owner of the database. */
+  sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
+  call(path: string, options?: CallOptions): Promise<Answer>
+  signUp(): Promise<Person>
+  /** PUT or DELETE of a role, with the service-role key. */
+  role(method: 'PUT' | 'DELETE', userId: string, role: string): Promise<Answer>
+}
+
+export interface CallOptions {
+  method?: string
+  token?: string
+  /** Sent as JSON. */
+  json?: unknown
+  body?: BodyInit
+  headers?: Record<string, string>
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it expects
+  json: any
+}
+
+export interface Person {
+  id: string
+  email: string
+  password: string
+  token: string
+  refreshToken: string
+}
+
+/** Copies the project to a temporary folder, starts it before the file's tests, and ends it after them. */
+export function useStack(project: string, variables?: Record<string, string>): TestStack {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
+  const source = path.resolve(import.meta.dirname, '../..', project)
+  const test = { log: [] as Record<string, unknown>[] } as TestStack
+  let owner: pg.Client
+
+  beforeAll(async () => {
+    fs.cpSync(source, root, { recursive: true, filter: (name) => !name.includes('.stack') })
+    const located = locateProject(root)
+    test.stack = await startStack(
+      {
+        ...located,
+        variables: variables ?? { PAYMENTS_SECRET: 'payments-secret', CODEHOST_SECRET: 'codehost-secret' },
+        port: await getPort({ host: '127.0.0.1' }),
+        fresh: false,
+        say: () => {},
+        onLog: (line) => test.log.push(parsed(line)),
+      },
+      new AbortController().signal,
+    )
+    test.url = test.stack.record.base_url
+    owner = new pg.Client(test.stack.record.database_url)
+    owner.on('error', () => {})
+    await owner.connect()
+  })
+
+  afterAll(async () => {
+    await owner?.end().catch(() => {})
+    await test.stack?.stop()
+    fs.rmSync(root, { recursive: true, force: true })
+  })
+
+  test.sql = async (text, values) => (await owner.query(text, values)).rows
+  test.call = (address, options) => call(`${test.url}${address}`, options)
+  test.role = (method, userId, role) =>
+    test.call(`/v1/management/auth/users/${userId}/roles/${role}`, {
+      method,
+      headers: { apikey: test.stack.record.service_role_key },
+    })
+  test.signUp = async () => {
+    const email = `person-${crypto.randomUUID()}@example.com`
+    const password = 'correct horse battery'
+    const { status, json, text } = await test.call('/auth/sign-up', { json: { email, password } })
+    if (status !== 200) throw new Error(`sign-up answered ${status}: ${text}`)
+    return { id: json.user.id, email, password, token: json.access_token, refreshToken: json.refresh_token }
+  }
+  return test
+}
+
+export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
+  const { token, json, body, headers = {} } = options
+  const method = options.method ?? (json === undefined && body === undefined ? 'GET' : 'POST')
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parsed(text) }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { message: text }
+  }
+}
