@@ -12,6 +12,8 @@ export interface TestStack {
   /** `http://127.0.0.1:…` */
   url: string
   stack: LocalStack
+  /** The project's copy. */
+  root: string
   /** Every line that a worker logged, parsed where it is JSON. */
   log: Record<string, unknown>[]
   /** SQL as the owner of the database. */
@@ -51,7 +53,7 @@ export interface Person {
 export function useStack(project: string, variables?: Record<string, string>): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
   const source = path.resolve(import.meta.dirname, '../..', project)
-  const test = { log: [] as Record<string, unknown>[] } as TestStack
+  const test = { root, log: [] as Record<string, unknown>[] } as TestStack
   let owner: pg.Client
 
   beforeAll(async () => {

@@ -1,0 +1,269 @@
+/** A request through the real bundle: gates at every level, injectors, results, the two transactions (contract 2, 4, 5). */
+import { createHmac, randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type Person, useStack } from '../support/stack.ts'
+
+const probe = useStack('test/edge/probe', { PROBE_SECRET: 'äöü' })
+
+const notes = () => probe.sql<{ text: string }>('select text from notes').then((rows) => rows.map(({ text }) => text))
+
+/** Statements that a handler runs, as one that is open to injection would. */
+function run(person: Person, statements: { text: string; values?: unknown[] }[], as: 'caller' | 'service' = 'caller') {
+  return probe.call(`/sql/${as}`, { token: person.token, json: statements })
+}
+
+describe('4.3 the most specific rule wins, whole', () => {
+  const enter = (path: string, person?: Person) => probe.call(path, person ? { token: person.token } : {})
+
+  it('the application default gates a controller that declares nothing', async () => {
+    const person = await probe.signUp()
+    expect((await enter('/default')).status).toBe(401)
+    expect((await enter('/default', person)).json.error_description).toBe(
+      'this route requires the permission "probe.enter"',
+    )
+    await probe.role('PUT', person.id, 'insider')
+    expect((await enter('/default', person)).json).toBe('entered')
+  })
+
+  it('a controller’s rule replaces the default, a route’s rule replaces its controller’s', async () => {
+    const person = await probe.signUp()
+    expect((await enter('/gates/controller', person)).json.error).toBe('email_not_verified')
+    expect((await enter('/gates/signed-in', person)).status).toBe(200)
+    expect((await enter('/gates/object', person)).status).toBe(200)
+    expect((await enter('/gates/object')).status).toBe(401)
+    expect((await enter('/gates/false')).json).toEqual({ user: null })
+    expect((await enter('/gates/not-required')).json).toBe('entered')
+  })
+
+  it('4.5 `required: false` beside a condition admits no anonymous caller, and answers 403', async () => {
+    expect((await enter('/open/permission')).json).toMatchObject({ error: 'forbidden', status: 403 })
+    expect((await enter('/open/role')).json).toMatchObject({ error: 'forbidden', status: 403 })
+    expect((await enter('/open/verified')).json).toMatchObject({ error: 'email_not_verified', status: 403 })
+    const person = await probe.signUp()
+    await probe.role('PUT', person.id, 'insider')
+    expect((await enter('/open/role', person)).json).toBe('entered')
+  })
+
+  it('User() is the user of the token, with the roles of this moment', async () => {
+    const person = await probe.signUp()
+    await probe.role('PUT', person.id, 'insider')
+    expect((await enter('/gates/signed-in', person)).json).toEqual({
+      id: person.id,
+      email: person.email,
+      role: 'authenticated',
+      emailVerified: false,
+      metadata: {},
+      roles: ['insider'],
+      device: null,
+    })
+  })
+})
+
+describe('2.3 arguments and results', () => {
+  it('each injector gives what it names', async () => {
+    const answer = await probe.call('/request/injected/a%20b/c%2Fd?page=2&page=3', { headers: { 'x-probe': 'yes' } })
+    const id = answer.headers.get('x-request-id')
+    expect(answer.json).toEqual({
+      first: 'a b',
+      second: 'c/d',
+      page: '2',
+      header: 'yes',
+      method: 'GET',
+      id,
+      trace: id,
+      client: true,
+    })
+    expect((await probe.call('/request/injected/literal/x')).json).toEqual({ only: 'x' })
+    expect((await probe.call('/request/injected/%ff/x')).json).toMatchObject({ error: 'invalid_request' })
+  })
+
+  it('a Response is sent as it is, undefined is 204, anything else is JSON with the route’s status', async () => {
+    const own = await probe.call('/request/response')
+    expect([own.status, own.text, own.headers.get('x-own')]).toEqual([418, 'as it is', 'yes'])
+    expect(own.headers.get('x-request-id')).toMatch(/^req_/)
+    const nothing = await probe.call('/request/nothing')
+    expect([nothing.status, nothing.text]).toEqual([204, ''])
+    expect((await probe.call('/request/null')).text).toBe('null')
+    const echo = await probe.call('/request/echo', { json: { __proto__: 1, a: [1, null] } })
+    expect([echo.status, echo.text]).toEqual([202, '{"a":[1,null]}'])
+  })
+
+  it('HttpError becomes the envelope; any other error is 500 with nothing of its reason', async () => {
+    const refused = await probe.call('/request/refusal')
+    expect(refused.json).toMatchObject({ error: 'taken', status: 409, fields: [{ path: 'name', reason: 'taken' }] })
+    const failed = await probe.call('/request/throw')
+    expect(failed.json).toMatchObject({ error: 'internal_error', status: 500 })
+    expect(failed.text).not.toContain('secret detail')
+  })
+
+  it('the stack in the log names file, line and column of the project, through the minified bundle', async () => {
+    const { json } = await probe.call('/request/throw')
+    const line = probe.log.find((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')
+    const { createLogPrinter } = await import('../../local/log.ts')
+    const out = probe.stack.record && `${probe.root}/.stack/out`
+    const printed = createLogPrinter({ backend: out }, process.stderr)(JSON.stringify(line))
+    expect(printed).toContain('Error: a secret detail')
+    const source = await import('node:fs').then((fs) =>
+      fs.readFileSync(`${probe.root}/src/request.controller.ts`, 'utf8').split('\n'),
+    )
+    const number = source.findIndex((text) => text.includes("new Error('a secret detail')")) + 1
+    expect(printed).toContain(`src/request.controller.ts:${number}:`)
+  })
+
+  it('instances are one per isolate', async () => {
+    const first = (await probe.call('/request/served')).json
+    expect((await probe.call('/request/served')).json).toBe(first + 1)
+  })
+
+  it('2.5 Secrets reads the environment, and throws for a name that is not set', async () => {
+    expect((await probe.call('/request/secret')).json).toBe(3 + 6)
+    expect((await probe.call('/request/unset')).status).toBe(500)
+  })
+
+  it('Log writes one JSON line with the request’s id', async () => {
+    const { headers } = await probe.call('/request/log')
+    const line = probe.log.find((entry) => entry['message'] === 'said by a handler')
+    expect(line).toMatchObject({
+      level: 'warn',
+      worker: 'backend',
+      line: 'one\ntwo',
+      request_id: headers.get('x-request-id'),
+    })
+  })
+})
+
+describe('2.4 the transaction is the request', () => {
+  it('a handler that returns has written, one that throws has not: with both connections', async () => {
+    const person = await probe.signUp()
+    const text = randomUUID()
+    expect((await probe.call(`/sql/note/${text}`, { method: 'POST', token: person.token })).status).toBe(204)
+    for (const path of ['throw-after-writing', 'refuse-after-writing']) {
+      const answer = await probe.call(`/sql/${path}/${text}-${path}`, { method: 'POST', token: person.token })
+      expect([500, 422]).toContain(answer.status)
+    }
+    expect((await notes()).filter((note) => note.startsWith(text))).toEqual([text])
+  })
+
+  it('a handler that swallows an SQL error does not answer 200, and has written nothing', async () => {
+    const person = await probe.signUp()
+    for (const path of ['swallow', 'swallow-in-service']) {
+      const text = randomUUID()
+      const answer = await probe.call(`/sql/${path}/${text}`, { method: 'POST', token: person.token })
+      expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
+      expect(await notes()).not.toContain(text)
+    }
+  })
+
+  it('what is refused at COMMIT is 500, never 200', async () => {
+    const person = await probe.signUp()
+    const answer = await probe.call('/sql/late/1', { method: 'POST', token: person.token })
+    expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
+    expect(await probe.sql('select id from late')).toEqual([])
+  })
+
+  it('$asService is a second connection with the same claims', async () => {
+    const person = await probe.signUp()
+    expect((await probe.call('/sql/both', { token: person.token })).json).toEqual({
+      user: person.id,
+      caller: { uid: person.id, role: 'backend_authenticated' },
+      service: { uid: person.id, role: 'backend_service_role' },
+    })
+  })
+
+  it('queries of one handler may run side by side', async () => {
+    const { token } = await probe.signUp()
+    expect((await probe.call('/sql/parallel', { token })).json).toEqual([1, 2, 3, 4])
+  })
+
+  it('values arrive as the types people expect', async () => {
+    const { token } = await probe.signUp()
+    expect((await probe.call('/sql/types', { token })).json).toEqual({
+      int: 1,
+      big: '2',
+      float: 1.5,
+      bool: true,
+      text: 'x',
+      nothing: null,
+      json: { a: [1] },
+      list: [1, 2],
+      time: '2026-01-02T03:04:05.000Z',
+    })
+  })
+
+  it('a public route may wait before it asks the database', async () => {
+    expect((await probe.call('/request/later')).json).toEqual([{ one: 1 }])
+  })
+
+  it('nothing stays open: no connection is idle in a transaction afterwards', async () => {
+    const idle = await probe.sql(`select pid from pg_stat_activity where state like 'idle in transaction%'`)
+    expect(idle).toEqual([])
+  })
+})
+
+describe('5.1, 5.3 whatever SQL a handler runs, it sees no foreign row', () => {
+  it('by another role', async () => {
+    const [owner, thief] = [await probe.signUp(), await probe.signUp()]
+    await probe.call(`/sql/note/${randomUUID()}`, { method: 'POST', token: owner.token })
+    const read = { text: 'select text from notes where owner <> auth.uid()' }
+    const escapes = [
+      'reset role',
+      'set role backend_service_role',
+      'set local role auth_admin',
+      'set session authorization postgres',
+      `select set_config('role', 'backend_service_role', true)`,
+      'set local row_security = off',
+      'rollback',
+    ]
+    for (const text of escapes) {
+      const answer = await run(thief, [{ text }, read])
+      expect([text, answer.status === 200 ? answer.json.at(-1) : 'refused']).toSatisfy(
+        ([, rows]) => rows === 'refused' || rows.length === 0,
+      )
+    }
+    expect((await run(thief, [read])).json).toEqual([[]])
+  })
+
+  it('by other claims: they are not signed, so the database refuses them (28000)', async () => {
+    const [owner, thief] = [await probe.signUp(), await probe.signUp()]
+    const text = randomUUID()
+    await probe.call(`/sql/note/${text}`, { method: 'POST', token: owner.token })
+    const claims = JSON.stringify({ sub: owner.id })
+    const wrong = createHmac('sha256', 'a guess').update(claims).digest('hex')
+    for (const signature of [undefined, '', wrong]) {
+      const forged = [
+        { text: `select set_config('request.jwt.claims', $1, true)`, values: [claims] },
+        ...(signature === undefined
+          ? []
+          : [{ text: `select set_config('request.jwt.signature', $1, true)`, values: [signature] }]),
+        { text: 'select text from notes' },
+      ]
+      expect((await run(thief, forged)).status).toBe(500)
+      expect((await run(thief, forged, 'service')).text).not.toContain('28000')
+    }
+    expect(probe.log.some(({ error }) => String(error).includes('not signed by the backend'))).toBe(true)
+    expect((await run(owner, [{ text: 'select text from notes' }])).json).toEqual([[{ text }]])
+  })
+
+  it('by what the service role may not read either', async () => {
+    const person = await probe.signUp()
+    for (const table of ['password_credentials', 'signing_keys', 'claims_key']) {
+      for (const as of ['caller', 'service'] as const) {
+        expect([table, as, (await run(person, [{ text: `select * from auth.${table}` }], as)).status]).toEqual([
+          table,
+          as,
+          500,
+        ])
+      }
+    }
+    expect((await run(person, [{ text: 'select id from auth.users' }])).status).toBe(500)
+    expect((await run(person, [{ text: 'select id from auth.users' }], 'service')).status).toBe(200)
+  })
+
+  it('by a second statement in one text', async () => {
+    const person = await probe.signUp()
+    const text = randomUUID()
+    const stacked = await run(person, [{ text: `select 1; insert into notes (text) values ('${text}')` }])
+    expect(stacked.status).toBe(500)
+    expect(await notes()).not.toContain(text)
+  })
+})
