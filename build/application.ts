@@ -1,5 +1,13 @@
 /** The declarations as one application: what the root module reaches, and who lists whom. Pure. */
-import { type ClassDeclaration, type ClassId, type Declarations, hasRole, listed } from './declaration.ts'
+import {
+  type ClassDeclaration,
+  type ClassId,
+  type Declarations,
+  hasRole,
+  listed,
+  markOf,
+  option,
+} from './declaration.ts'
 
 export interface Application {
   declarations: Declarations
@@ -56,8 +64,7 @@ export function exportsOf(
 }
 
 function hasList(module: ClassDeclaration, list: string): boolean {
-  const options = module.marks.find(({ name }) => name === 'Module')?.arguments[0]
-  return options?.kind === 'record' && options.entries.some(({ key }) => key === list)
+  return option(markOf(module, 'Module')?.arguments[0], list) !== undefined
 }
 
 function hasModule(marks: ClassDeclaration['marks']): boolean {

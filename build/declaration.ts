@@ -2,6 +2,8 @@
  * What a project declares, as plain data: every fact with the place it was read from. `read/` makes these, `refuse/`
  * judges them, `link/` turns them into the route table; none of the latter two sees syntax.
  */
+import type { Method } from '../runtime/table.ts'
+import type { Unfit } from './project.ts'
 
 /** A stretch of source; lines and columns count from 1, the end is exclusive. */
 export interface Place {
@@ -22,6 +24,11 @@ export type Fact =
   /** Known only at run time, or not at all: `text` is what was written. */
   | { kind: 'unknown'; text: string; place: Place }
 
+/** Keys of entries that cannot be read: a spread of something unknown, a computed key. */
+export const spreadKey = '...'
+export const computedKey = '[…]'
+export const unreadable: ReadonlySet<string> = new Set([spreadKey, computedKey])
+
 export interface Entry {
   key: string
   keyPlace: Place
@@ -35,6 +42,31 @@ export const roles = ['Module', 'Controller', 'Injectable', 'Webhook'] as const
 
 /** What a decorator makes of a class. */
 export type ClassRole = (typeof roles)[number]
+
+export const methods: Readonly<Record<string, Method>> = {
+  Get: 'GET',
+  Post: 'POST',
+  Put: 'PUT',
+  Patch: 'PATCH',
+  Delete: 'DELETE',
+}
+
+/** What a handler's parameter may receive. */
+export const injectors = [
+  'Param',
+  'Query',
+  'Header',
+  'Body',
+  'Req',
+  'User',
+  'OptionalUser',
+  'RequestId',
+  'TraceId',
+  'Client',
+] as const
+
+/** Every decorator of the SDK. */
+export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.keys(methods), 'On', ...injectors])
 
 /** A decorator of the SDK. */
 export interface Mark {
@@ -57,7 +89,11 @@ export interface ClassDeclaration {
   isAbstract: boolean
   marks: Mark[]
   dependencies: Dependency[]
+  /** What the constructor takes is not known: it is inherited from something that the build cannot read. */
+  unknownBase: Place | undefined
   members: Member[]
+  /** Of every member that exists at run time; one that stands twice replaces itself. */
+  memberNames: string[]
 }
 
 /** One constructor parameter. */
@@ -66,6 +102,8 @@ export interface Dependency {
   place: Place
   /** The class its type names; `undefined` when the type names no class of the project. */
   target: ClassId | undefined
+  /** Has a default: where its type names no class, nobody need provide it. */
+  isOptional: boolean
   /** The type as written. */
   type: string
 }
@@ -75,7 +113,7 @@ export interface Member {
   name: string
   place: Place
   /** Why it cannot serve as a handler, where it cannot. */
-  unfit: 'static' | 'private' | 'abstract' | 'not a method' | 'computed name' | undefined
+  unfit: Unfit | undefined
   marks: Mark[]
   parameters: HandlerParameter[]
 }
@@ -90,6 +128,10 @@ export interface Declarations {
   /** The file that must export the root module. */
   entry: string
   classes: ClassDeclaration[]
+  /** Decorators of the SDK that stand where no declaration is read. */
+  strayMarks: Mark[]
+  /** Decorators of the SDK that are used as values. */
+  markValues: { name: string; place: Place }[]
   /** Files that do not parse. */
   syntaxErrors: { message: string; place: Place }[]
 }
@@ -102,9 +144,15 @@ export function markOf(declaration: { marks: Mark[] }, name: string): Mark | und
   return declaration.marks.find((mark) => mark.name === name)
 }
 
-/** The value of one option. */
+/** The value of one option; one that is given as `undefined` is not given. */
 export function option(record: Fact | undefined, key: string): Fact | undefined {
-  return record?.kind === 'record' ? record.entries.find((entry) => entry.key === key)?.value : undefined
+  const value = record?.kind === 'record' ? record.entries.find((entry) => entry.key === key)?.value : undefined
+  return value?.kind === 'literal' && value.value === undefined ? undefined : value
+}
+
+/** Whether every option of a record can be read. */
+export function isReadable(record: Fact): boolean {
+  return record.kind === 'record' && record.entries.every(({ key }) => !unreadable.has(key))
 }
 
 /** The text of a fact, or `undefined` where it is no text. */

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { ts } from 'ts-morph'
-import type { ClassId, Fact, Place } from './declaration.ts'
+import { type ClassId, computedKey, type Entry, type Fact, type Place, spreadKey, unreadable } from './declaration.ts'
 import { type DecoratorSyntax, type Expression, parse, type SourceFile } from './project.ts'
 
 export const sdkName = '@stack/backend'
@@ -12,15 +12,20 @@ type Meaning =
   | { kind: 'class'; id: ClassId }
   | { kind: 'constant'; file: SourceFile; expression: Expression }
   | { kind: 'sdk'; name: string }
+  | { kind: 'namespace'; file: SourceFile; from: string }
 
 export interface Program {
   root: string
+  /** The file that exports the root module, relative to the root. */
+  entry: string
   /** Every file that was read, by its path relative to the root. */
   files: Map<string, SourceFile>
   /** The SDK's name of a decorator, whatever it is called here. */
   sdkDecorator(file: SourceFile, decorator: DecoratorSyntax): string | undefined
-  /** What the name of a type or a value stands for. */
+  /** What the name of a type or a value stands for; `orders.Orders` is looked up in the namespace. */
   meaningOf(file: SourceFile, name: string): Meaning | undefined
+  /** What an expression stands for that is a name, or a member of a namespace. */
+  meaningOfExpression(file: SourceFile, expression: Expression): Meaning | undefined
   /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
   evaluate(file: SourceFile, expression: Expression): Fact
   /** The file's model, read now if it was not yet; for files that only the bundle reaches. */
@@ -62,9 +67,10 @@ export function openProgram(root: string, entry: string): Program {
   }
 
   function meaningIn(from: SourceFile, specifier: string, name: string, seen: Set<string>): Meaning | undefined {
+    if (name === '*') return { kind: 'namespace', file: from, from: specifier }
     if (specifier === sdkName) return { kind: 'sdk', name }
     const file = imported(from, specifier)
-    if (!file || name === '*' || seen.has(`${file.path}#${name}`)) return undefined
+    if (!file || seen.has(`${file.path}#${name}`)) return undefined
     seen.add(`${file.path}#${name}`)
     const exported = file.exports.get(name)
     if (exported) {
@@ -72,11 +78,8 @@ export function openProgram(root: string, entry: string): Program {
         ? meaningOf(file, exported.local, seen)
         : meaningIn(file, exported.from, exported.name, seen)
     }
-    for (const star of file.stars) {
-      const meaning = meaningIn(file, star, name, seen)
-      if (meaning) return meaning
-    }
-    return undefined
+    const found = file.stars.flatMap((star) => meaningIn(file, star, name, seen) ?? [])
+    return found.length === 1 ? found[0] : undefined // a name that two of them export is exported by neither
   }
 
   function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
@@ -103,15 +106,40 @@ export function openProgram(root: string, entry: string): Program {
           place,
         }
       case 'record': {
-        const entries = expression.properties.flatMap(({ key, keyPlace, value }) => {
+        const entries: Entry[] = []
+        const spreadIn = new Set<Entry>()
+        const replace = (isReplaced: (earlier: Entry) => boolean) => {
+          for (const earlier of entries.filter(isReplaced)) entries.splice(entries.indexOf(earlier), 1)
+        }
+        for (const { key, keyPlace, value } of expression.properties) {
           if (value.kind === 'spread') {
             const of = inner(value.of)
-            return of.kind === 'record' ? of.entries : [{ key: '...', keyPlace, value: of }]
+            const added = of.kind === 'record' ? of.entries : [{ key: spreadKey, keyPlace, value: of }]
+            replace((earlier) => !unreadable.has(earlier.key) && added.some((one) => one.key === earlier.key))
+            for (const one of added) spreadIn.add(one)
+            entries.push(...added)
+          } else if (key === undefined) {
+            entries.push({
+              key: computedKey,
+              keyPlace,
+              value: { kind: 'unknown', text: computedKey, place: value.place },
+            })
+          } else {
+            // what was spread in is replaced, as at run time; a key that is written twice stays twice, to be refused
+            replace((earlier) => earlier.key === key && spreadIn.has(earlier))
+            entries.push({ key, keyPlace, value: inner(value) })
           }
-          return [{ key: key ?? '[…]', keyPlace, value: key === undefined ? unknownAt(value) : inner(value) }]
-        })
-        const last = new Map(entries.map((entry) => [entry.key, entry])) // as at run time, the last one counts
-        return { kind: 'record', entries: [...last.values()], place }
+        }
+        return { kind: 'record', entries, place }
+      }
+      case 'sum': {
+        const terms = expression.terms.map(inner)
+        const values = terms.map((term) => (term.kind === 'literal' ? term.value : undefined))
+        const isText = values.some((value) => typeof value === 'string')
+        if (values.some((value) => typeof value !== 'string' && typeof value !== 'number'))
+          return unknown(expression.text)
+        const value = isText ? values.join('') : (values as number[]).reduce((sum, term) => sum + term)
+        return { kind: 'literal', value, place }
       }
       case 'name': {
         const meaning = meaningOf(file, expression.name)
@@ -120,16 +148,16 @@ export function openProgram(root: string, entry: string): Program {
         return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.name)
       }
       case 'member': {
-        const meaning =
-          expression.of.kind === 'name' ? namespaceMember(file, expression.of.name, expression.property) : undefined
+        const meaning = meaningOfExpression(file, expression)
         if (meaning?.kind === 'class') return { kind: 'class', id: meaning.id, place }
         if (meaning?.kind === 'constant') {
           return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
         }
         const record = inner(expression.of)
-        const entry =
-          record.kind === 'record' ? record.entries.find(({ key }) => key === expression.property) : undefined
-        return entry ? relocate(entry.value, place, expression.text) : unknown(expression.text)
+        if (record.kind !== 'record' || record.entries.some(({ key }) => unreadable.has(key)))
+          return unknown(expression.text)
+        const found = record.entries.filter(({ key }) => key === expression.property)
+        return found.length === 1 ? relocate(found[0]!.value, place, expression.text) : unknown(expression.text)
       }
       case 'spread':
         return unknown('...')
@@ -138,25 +166,28 @@ export function openProgram(root: string, entry: string): Program {
     }
   }
 
-  /** `shared.permission`, where `shared` is `import * as shared`. */
-  function namespaceMember(file: SourceFile, name: string, property: string): Meaning | undefined {
-    const origin = file.imports.get(name)
-    return origin?.name === '*' ? meaningIn(file, origin.from, property, new Set()) : undefined
+  function meaningOfExpression(file: SourceFile, expression: Expression): Meaning | undefined {
+    if (expression.kind === 'name') return meaningOf(file, expression.name)
+    if (expression.kind !== 'member') return undefined
+    const of = meaningOfExpression(file, expression.of)
+    return of?.kind === 'namespace' ? meaningIn(of.file, of.from, expression.property, new Set()) : undefined
   }
 
   return {
     root,
+    entry,
     files,
     read,
     evaluate: (file, expression) => evaluate(file, expression),
-    meaningOf: (file, name) => meaningOf(file, name),
+    meaningOfExpression,
+    meaningOf(file, name) {
+      const [namespace, member] = name.split('.') as [string, string?]
+      const of = meaningOf(file, namespace)
+      if (member === undefined) return of
+      return of?.kind === 'namespace' ? meaningIn(of.file, of.from, member, new Set()) : undefined
+    },
     sdkDecorator(file, { callee }) {
-      const meaning =
-        callee.kind === 'name'
-          ? meaningOf(file, callee.name)
-          : callee.kind === 'member' && callee.of.kind === 'name'
-            ? namespaceMember(file, callee.of.name, callee.property)
-            : undefined
+      const meaning = meaningOfExpression(file, callee)
       return meaning?.kind === 'sdk' ? meaning.name : undefined
     },
   }
@@ -164,10 +195,6 @@ export function openProgram(root: string, entry: string): Program {
 
 function spread(list: Fact): Fact[] {
   return list.kind === 'list' ? list.items : [{ ...list, kind: 'unknown', text: '...' } as Fact]
-}
-
-function unknownAt(value: Expression): Fact {
-  return { kind: 'unknown', text: 'a key that is computed', place: value.place }
 }
 
 /** A constant's value, at the place where the constant is used: that is where a refusal must point. */

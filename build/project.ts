@@ -9,6 +9,7 @@ import type { Place } from './declaration.ts'
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
   | { kind: 'template'; parts: Expression[]; text: string; place: Place }
+  | { kind: 'sum'; terms: Expression[]; text: string; place: Place }
   | { kind: 'list'; items: Expression[]; place: Place }
   | { kind: 'record'; properties: Property[]; place: Place }
   | { kind: 'spread'; of: Expression; place: Place }
@@ -38,16 +39,22 @@ export interface DecoratorSyntax {
 export interface ParameterSyntax {
   name: string
   place: Place
-  /** The type's name where it is a plain reference. */
+  /** The type's name where it is a plain reference: `Orders`, or `orders.Orders`. */
   typeName: string | undefined
   type: string
+  typePlace: Place
+  /** Has a default, or a question mark: nobody need provide it. */
+  isOptional: boolean
   decorators: DecoratorSyntax[]
 }
+
+/** Why a member cannot serve as a handler. */
+export type Unfit = 'static' | 'not public' | 'abstract' | 'a generator' | 'not a method' | 'computed name'
 
 export interface MemberSyntax {
   name: string
   place: Place
-  unfit: 'static' | 'private' | 'abstract' | 'not a method' | 'computed name' | undefined
+  unfit: Unfit | undefined
   decorators: DecoratorSyntax[]
   parameters: ParameterSyntax[]
 }
@@ -58,12 +65,14 @@ export interface ClassSyntax {
   place: Place
   isDefaultExport: boolean
   isAbstract: boolean
-  /** The name after `extends`, where it is a plain one. */
-  base: string | undefined
+  /** What stands after `extends`. */
+  base: Expression | undefined
   decorators: DecoratorSyntax[]
   /** Undefined where the class has no constructor of its own. */
   constructorParameters: ParameterSyntax[] | undefined
   members: MemberSyntax[]
+  /** Every member that has a body or a value, by name: a later one replaces an earlier one. */
+  memberNames: string[]
 }
 
 export interface SourceFile {
@@ -72,12 +81,17 @@ export interface SourceFile {
   /** Local name → where it comes from; `*` for a namespace. */
   imports: Map<string, { from: string; name: string }>
   /** Exported name → a local one, or one of another file. */
-  exports: Map<string, { local: string } | { from: string; name: string }>
+  exports: Map<string, ({ local: string } | { from: string; name: string }) & { isTypeOnly?: boolean }>
   /** `export * from` */
   stars: string[]
   /** Top-level `const` and enums; anything else that a name may mean is absent. */
   constants: Map<string, Expression>
+  /** All, wherever they stand. */
   decorators: DecoratorSyntax[]
+  /** Those that stand where a declaration is read: on a class at the top of the file, its methods, their parameters. */
+  placed: Set<DecoratorSyntax>
+  /** Imported names that are used as values elsewhere than as a decorator. */
+  uses: { expression: Expression; place: Place }[]
   errors: { message: string; place: Place }[]
 }
 
@@ -97,6 +111,8 @@ export function parse(path: string, text: string): SourceFile {
     stars: [],
     constants: new Map(),
     decorators: [],
+    placed: new Set(),
+    uses: [],
     errors: [],
   }
   const diagnostics = (tree as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics
@@ -107,6 +123,7 @@ export function parse(path: string, text: string): SourceFile {
     })
   }
   for (const statement of tree.statements) readStatement(statement)
+  for (const statement of tree.statements) visit(statement)
   return file
 
   function placeOf(start: number, end: number): Place {
@@ -132,6 +149,7 @@ export function parse(path: string, text: string): SourceFile {
 
   function readStatement(node: ts.Statement): void {
     if (ts.isImportDeclaration(node)) readImport(node)
+    else if (ts.isImportEqualsDeclaration(node)) readImportEquals(node)
     else if (ts.isExportDeclaration(node)) readExport(node)
     else if (ts.isExportAssignment(node)) {
       if (ts.isIdentifier(node.expression)) file.exports.set('default', { local: node.expression.text })
@@ -161,14 +179,22 @@ export function parse(path: string, text: string): SourceFile {
     }
   }
 
-  function readExport({ moduleSpecifier, exportClause }: ts.ExportDeclaration): void {
+  /** `import sdk = require('…')` */
+  function readImportEquals({ name, moduleReference }: ts.ImportEqualsDeclaration): void {
+    if (ts.isExternalModuleReference(moduleReference) && ts.isStringLiteral(moduleReference.expression)) {
+      file.imports.set(name.text, { from: moduleReference.expression.text, name: '*' })
+    }
+  }
+
+  function readExport({ moduleSpecifier, exportClause, isTypeOnly }: ts.ExportDeclaration): void {
     const from = moduleSpecifier && (moduleSpecifier as ts.StringLiteral).text
     if (!exportClause) {
       if (from !== undefined) file.stars.push(from)
     } else if (ts.isNamedExports(exportClause)) {
-      for (const { name, propertyName } of exportClause.elements) {
-        const source = (propertyName ?? name).text
-        file.exports.set(name.text, from === undefined ? { local: source } : { from, name: source })
+      for (const element of exportClause.elements) {
+        const source = (element.propertyName ?? element.name).text
+        const origin = from === undefined ? { local: source } : { from, name: source }
+        file.exports.set(element.name.text, { ...origin, isTypeOnly: isTypeOnly || element.isTypeOnly })
       }
     } else if (from !== undefined) file.exports.set(exportClause.name.text, { from, name: '*' })
   }
@@ -193,6 +219,7 @@ export function parse(path: string, text: string): SourceFile {
     if (
       ts.isParenthesizedExpression(node) ||
       ts.isAsExpression(node) ||
+      ts.isTypeAssertionExpression(node) ||
       ts.isSatisfiesExpression(node) ||
       ts.isNonNullExpression(node)
     ) {
@@ -231,6 +258,9 @@ export function parse(path: string, text: string): SourceFile {
       }
       return { kind: 'template', parts, text: written(node), place }
     }
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+      return { kind: 'sum', terms: [readExpression(node.left), readExpression(node.right)], text: written(node), place }
+    }
     if (ts.isSpreadElement(node)) return { kind: 'spread', of: readExpression(node.expression), place }
     if (ts.isArrayLiteralExpression(node)) return { kind: 'list', items: node.elements.map(readExpression), place }
     if (ts.isObjectLiteralExpression(node))
@@ -252,6 +282,7 @@ export function parse(path: string, text: string): SourceFile {
   }
 
   function readClass(node: ts.ClassDeclaration): void {
+    if (hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return // does not exist at run time
     const name = node.name?.text
     const isExported = hasModifier(node, ts.SyntaxKind.ExportKeyword)
     const isDefaultExport = hasModifier(node, ts.SyntaxKind.DefaultKeyword)
@@ -263,12 +294,27 @@ export function parse(path: string, text: string): SourceFile {
       place: node.name ? at(node.name) : keywordPlace(node),
       isDefaultExport,
       isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
-      decorators: decoratorsOf(node, false),
+      decorators: placedOn(node, false),
       base: baseOf(node),
-      constructorParameters: built ? (built as ts.ConstructorDeclaration).parameters.map(readParameter) : undefined,
+      constructorParameters: built
+        ? (built as ts.ConstructorDeclaration).parameters
+            .filter(isValue)
+            .map((parameter) => readParameter(parameter, false))
+        : undefined,
       members: node.members.filter((member) => !ts.isConstructorDeclaration(member)).flatMap(readMember),
+      memberNames: node.members.flatMap(nameOfMember),
     }
     file.classes.push(declaration)
+  }
+
+  /** An overload's signature, and a field that is only declared, are nothing at run time. */
+  function nameOfMember(node: ts.ClassElement): string[] {
+    const isReal = ts.isPropertyDeclaration(node)
+      ? !hasModifier(node, ts.SyntaxKind.DeclareKeyword)
+      : 'body' in node && !!node.body
+    const name =
+      isReal && node.name && !hasModifier(node, ts.SyntaxKind.StaticKeyword) ? propertyName(node.name) : undefined
+    return name === undefined ? [] : [name]
   }
 
   function keywordPlace(node: ts.ClassDeclaration): Place {
@@ -278,8 +324,10 @@ export function parse(path: string, text: string): SourceFile {
   }
 
   function readMember(node: ts.ClassElement): MemberSyntax[] {
-    const decorators = decoratorsOf(node, true)
-    const parameters = ts.isMethodDeclaration(node) ? node.parameters.map(readParameter) : []
+    const decorators = placedOn(node, true)
+    const parameters = ts.isMethodDeclaration(node)
+      ? node.parameters.filter(isValue).map((parameter) => readParameter(parameter, true))
+      : []
     if (decorators.length === 0 && parameters.every((parameter) => parameter.decorators.length === 0)) return []
     const name = node.name && propertyName(node.name)
     return [
@@ -293,7 +341,7 @@ export function parse(path: string, text: string): SourceFile {
     ]
   }
 
-  function unfitness(node: ts.ClassElement): MemberSyntax['unfit'] {
+  function unfitness(node: ts.ClassElement): Unfit | undefined {
     if (!ts.isMethodDeclaration(node)) return 'not a method'
     if (hasModifier(node, ts.SyntaxKind.StaticKeyword)) return 'static'
     if (hasModifier(node, ts.SyntaxKind.AbstractKeyword) || !node.body) return 'abstract'
@@ -301,45 +349,97 @@ export function parse(path: string, text: string): SourceFile {
       ts.isPrivateIdentifier(node.name) ||
       hasModifier(node, ts.SyntaxKind.PrivateKeyword) ||
       hasModifier(node, ts.SyntaxKind.ProtectedKeyword)
-    return isPrivate ? 'private' : undefined
+    if (isPrivate) return 'not public'
+    return node.asteriskToken ? 'a generator' : undefined
   }
 
-  function readParameter(node: ts.ParameterDeclaration): ParameterSyntax {
+  /** `this` is no parameter at run time. */
+  function isValue({ name }: ts.ParameterDeclaration): boolean {
+    return !(ts.isIdentifier(name) && name.text === 'this')
+  }
+
+  /** @param isHandler decorators on it say what it receives. */
+  function readParameter(node: ts.ParameterDeclaration, isHandler: boolean): ParameterSyntax {
     const { type } = node
-    const reference = type && ts.isTypeReferenceNode(type) && ts.isIdentifier(type.typeName) && !type.typeArguments
     return {
       name: written(node.name),
-      place: at(type ?? node.name),
-      typeName: reference ? (type.typeName as ts.Identifier).text : undefined,
+      place: at(node.name),
+      typeName: type && ts.isTypeReferenceNode(type) && !type.typeArguments ? entityName(type.typeName) : undefined,
       type: type ? written(type) : '',
-      decorators: decoratorsOf(node, false),
+      typePlace: at(type ?? node.name),
+      isOptional: node.initializer !== undefined || node.questionToken !== undefined,
+      decorators: isHandler ? placedOn(node, false) : [],
+    }
+  }
+
+  function placedOn(node: ts.Node, onMember: boolean): DecoratorSyntax[] {
+    const placed = decoratorsOf(node, onMember)
+    for (const decorator of placed) file.placed.add(decorator)
+    file.decorators.push(...placed)
+    return placed
+  }
+
+  /** Finds the decorators that stand anywhere else, and imported names in the place of a value. */
+  function visit(node: ts.Node): void {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return
+    if (ts.isDecorator(node)) {
+      const known = file.decorators.some(({ start }) => start === node.getStart(tree))
+      if (!known) file.decorators.push(decoratorAt(node, false))
+      const { expression } = node
+      const call = unwrapped(expression)
+      if (ts.isCallExpression(call)) for (const argument of call.arguments) visit(argument)
+      return
+    }
+    if (ts.isIdentifier(node)) {
+      if (file.imports.has(node.text)) file.uses.push({ expression: readExpression(node), place: at(node) })
+      return
+    }
+    if (ts.isPropertyAccessExpression(node)) {
+      file.uses.push({ expression: readExpression(node), place: at(node) })
+      if (!ts.isIdentifier(node.expression)) visit(node.expression)
+      return
+    }
+    // a name that is declared here is no use of another; `{ Get }` is
+    const name = 'name' in node && !ts.isShorthandPropertyAssignment(node) ? node.name : undefined
+    ts.forEachChild(node, (child) => {
+      if (child !== name || ts.isObjectBindingPattern(child) || ts.isArrayBindingPattern(child)) visit(child)
+    })
+  }
+
+  function decoratorAt(decorator: ts.Decorator, onMember: boolean): DecoratorSyntax {
+    const { expression, end } = decorator
+    const start = decorator.getStart(tree)
+    const call = unwrapped(expression)
+    const isCalled = ts.isCallExpression(call)
+    return {
+      callee: readExpression(isCalled ? call.expression : call),
+      isCalled,
+      arguments: isCalled ? call.arguments.map(readExpression) : [],
+      place: placeOf(start, end),
+      start,
+      end,
+      onMember,
     }
   }
 
   function decoratorsOf(node: ts.Node, onMember: boolean): DecoratorSyntax[] {
     const found = (ts.canHaveDecorators(node) && ts.getDecorators(node)) || []
-    const read = found.map((decorator): DecoratorSyntax => {
-      const { expression, end } = decorator
-      const start = decorator.getStart(tree)
-      const isCalled = ts.isCallExpression(expression)
-      return {
-        callee: readExpression(isCalled ? expression.expression : expression),
-        isCalled,
-        arguments: isCalled ? expression.arguments.map(readExpression) : [],
-        place: placeOf(start, end),
-        start,
-        end,
-        onMember,
-      }
-    })
-    file.decorators.push(...read)
-    return read
+    return found.map((decorator) => decoratorAt(decorator, onMember))
+  }
+
+  function baseOf(node: ts.ClassDeclaration): Expression | undefined {
+    const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]
+    return clause && readExpression(clause.expression)
   }
 }
 
-function baseOf(node: ts.ClassDeclaration): string | undefined {
-  const base = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]?.expression
-  return base && ts.isIdentifier(base) ? base.text : undefined
+function unwrapped(expression: ts.Expression): ts.Expression {
+  return ts.isParenthesizedExpression(expression) ? unwrapped(expression.expression) : expression
+}
+
+function entityName(name: ts.EntityName): string | undefined {
+  if (ts.isIdentifier(name)) return name.text
+  return ts.isIdentifier(name.left) ? `${name.left.text}.${name.right.text}` : undefined
 }
 
 function propertyName(name: ts.PropertyName): string | undefined {

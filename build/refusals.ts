@@ -13,6 +13,8 @@ export interface Refusal {
   /** What to do. */
   fix: string
   related: Related[]
+  /** The source at the place may be a secret: it is not shown. */
+  isMasked: boolean
 }
 
 /** A second place that the refusal is about. */
@@ -23,6 +25,8 @@ export interface Related {
 
 interface Definition<A> {
   severity?: 'warning'
+  /** The source at the place is not shown. */
+  isMasked?: true
   message: (about: A) => string
   fix: (about: A) => string
 }
@@ -41,7 +45,7 @@ export const refusals = {
   }),
   'bundle-failed': define<{ reason: string }>({
     message: ({ reason }) => `the project does not bundle: ${reason}`,
-    fix: () => 'correct the import; a package must be installed, a file must exist, a name must be exported',
+    fix: () => 'a package must be installed, a file must exist, a name must be exported, a Node module is `node:…`',
   }),
   'entry-without-module': define<{ entry: string }>({
     message: ({ entry }) => `${entry} exports no class with @Module`,
@@ -71,9 +75,13 @@ export const refusals = {
     message: ({ name }) => `@${name} stands here twice`,
     fix: () => 'remove one of them',
   }),
-  'decorator-not-called': define<{ name: string }>({
+  'decorator-not-called': define<{ name: string; form: string }>({
     message: ({ name }) => `@${name} must be called`,
-    fix: ({ name }) => `write \`@${name}()\``,
+    fix: ({ form }) => `write \`${form}\``,
+  }),
+  'decorator-as-value': define<{ name: string }>({
+    message: ({ name }) => `${name} is used as a value: a decorator is read where it stands, so this one would be lost`,
+    fix: ({ name }) => `write \`@${name}(…)\` on the class, method or parameter itself`,
   }),
   'decorator-misplaced': define<{ name: string; belongs: string }>({
     message: ({ name, belongs }) => `@${name} belongs on ${belongs}`,
@@ -89,7 +97,7 @@ export const refusals = {
   }),
   'option-unknown': define<{ key: string; where: string; known: string[]; near: string | undefined }>({
     message: ({ key, where, near }) => `unknown option "${key}" in ${where}${didYouMean(near)}`,
-    fix: ({ known, near }) => (near === undefined ? `the options are ${known.join(', ')}` : `write \`${near}\``),
+    fix: ({ known, near }) => (near === undefined ? `known here: ${known.join(', ')}` : `write \`${near}\``),
   }),
   'option-missing': define<{ key: string; where: string; form: string }>({
     message: ({ key, where }) => `${where} has no "${key}"`,
@@ -99,6 +107,14 @@ export const refusals = {
     message: ({ what, expected, found }) => `${what} must be ${expected}, not ${found}`,
     fix: ({ expected }) => `give it ${expected}`,
   }),
+  'option-twice': define<{ key: string; where: string }>({
+    message: ({ key, where }) => `"${key}" stands twice in ${where}`,
+    fix: () => 'keep one of them',
+  }),
+  'argument-missing': define<{ name: string; what: string; form: string }>({
+    message: ({ name, what }) => `@${name} needs ${what}`,
+    fix: ({ form }) => `write \`${form}\``,
+  }),
   'argument-superfluous': define<{ name: string; takes: string }>({
     message: ({ name, takes }) => `@${name} takes ${takes}`,
     fix: () => 'remove what is too much',
@@ -107,15 +123,19 @@ export const refusals = {
     message: ({ name, reason }) => `${name} cannot serve as a handler: it is ${reason}`,
     fix: () => 'a handler is a public method of the instance, with a name that is known at build',
   }),
+  'handler-twice': define<{ name: string; className: string }>({
+    message: ({ name, className }) => `${className} has two members named ${name}: the later one replaces the handler`,
+    fix: () => 'give one of them another name',
+  }),
 
   // modules and the container
   'class-not-listed': define<{ name: string; list: string }>({
     message: ({ name, list }) => `no module that the root reaches lists ${name} in its \`${list}\``,
     fix: ({ name, list }) => `add ${name} to the \`${list}\` of a module, or remove its decorator`,
   }),
-  'listed-in-the-wrong-list': define<{ name: string; list: string; belongs: string }>({
+  'listed-in-the-wrong-list': define<{ name: string; list: string; belongs: string; proper: string | undefined }>({
     message: ({ name, list, belongs }) => `${name} stands in \`${list}\` and is no ${belongs}`,
-    fix: ({ belongs }) => `\`${belongs}\``,
+    fix: ({ name, proper }) => (proper ? `move ${name} to \`${proper}\`` : `remove ${name} from the list`),
   }),
   'module-cycle': define<{ chain: string }>({
     message: ({ chain }) => `modules import each other: ${chain}`,
@@ -137,10 +157,12 @@ export const refusals = {
         : `${name} needs \`${parameter}\`, which has no type`,
     fix: () => 'use a class that a module provides; interfaces, aliases and primitives do not exist at run time',
   }),
-  'dependency-not-provided': define<{ name: string; needed: string; module: string }>({
+  'dependency-not-provided': define<{ name: string; needed: string; module: string; isController: boolean }>({
     message: ({ name, needed, module }) => `${name} needs ${needed}, and ${module} has no provider of it`,
-    fix: ({ needed, module }) =>
-      `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
+    fix: ({ needed, module, isController }) =>
+      isController
+        ? 'a controller cannot be injected: move what is needed of it into a provider'
+        : `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
   }),
   'dependency-not-exported': define<{ name: string; needed: string; provider: string }>({
     message: ({ name, needed, provider }) => `${name} needs ${needed}, which ${provider} provides and does not export`,
@@ -149,6 +171,11 @@ export const refusals = {
   'dependency-cycle': define<{ chain: string }>({
     message: ({ chain }) => `these classes need each other: ${chain}`,
     fix: () => 'move what both need into a third provider',
+  }),
+  'base-unreadable': define<{ name: string }>({
+    message: ({ name }) =>
+      `what the constructor of ${name} takes is not known: it is inherited from something computed`,
+    fix: ({ name }) => `give ${name} a constructor of its own, or extend a class by its exported name`,
   }),
   'provider-not-injectable': define<{ name: string }>({
     message: ({ name }) => `${name} takes constructor parameters and lacks @Injectable`,
@@ -254,6 +281,7 @@ export const refusals = {
       `the providers are ${known.join(', ')}; describe any other HMAC scheme with a \`signature\` block`,
   }),
   'webhook-secret-inline': define<object>({
+    isMasked: true,
     message: () => '`secret` names a vault entry, and this is not such a name',
     fix: () => "write `secret: { env: 'PAYMENTS_SECRET' }`, and store the value under that name",
   }),
@@ -274,6 +302,12 @@ export const refusals = {
     message: () => '`signs` holds {ts}, and no `timestampHeader` says where the time stands',
     fix: () => "add `timestampHeader: 'x-timestamp'`",
   }),
+  'webhook-timestamp-unsigned': define<object>({
+    severity: 'warning',
+    message: () =>
+      '`timestampHeader` names a time that `signs` does not cover: whoever replays a delivery can renew it',
+    fix: () => 'include `{ts}` in `signs` if the sender does; else remove `timestampHeader`',
+  }),
   'webhook-placeholder-unknown': define<{ placeholder: string }>({
     severity: 'warning',
     message: ({ placeholder }) => `${placeholder} in \`signs\` is literal text: only {body} and {ts} are replaced`,
@@ -291,6 +325,6 @@ type About<S extends Slug> = (typeof refusals)[S] extends Definition<infer A> ? 
 
 /** One refusal of the catalogue, at its place. */
 export function refusal<S extends Slug>(slug: S, place: Place, about: About<S>, related: Related[] = []): Refusal {
-  const { severity = 'error', message, fix } = refusals[slug] as Definition<About<S>>
-  return { slug, severity, message: message(about), place, fix: fix(about), related }
+  const { severity = 'error', isMasked = false, message, fix } = refusals[slug] as Definition<About<S>>
+  return { slug, severity, message: message(about), place, fix: fix(about), related, isMasked }
 }

@@ -21,12 +21,12 @@ export function render(refusals: readonly Refusal[], rendering: Rendering): stri
   return [...blocks, ...(counts ? [errors ? `${counts}: nothing was written` : counts] : [])].join('\n')
 }
 
-function renderOne({ slug, severity, message, place, fix, related }: Refusal, rendering: Rendering): string {
+function renderOne({ slug, severity, message, place, fix, related, isMasked }: Refusal, rendering: Rendering): string {
   const colour = severity === 'error' ? 'red' : 'yellow'
   const paint = painter(rendering.stream)
   const lines = [
     `${paint(colour, `${severity}[${slug}]`)}: ${message}`,
-    ...frame(place, '^', '', rendering, colour),
+    ...frame(place, '^', '', isMasked ? masked(rendering, place) : rendering, colour),
     ...related.flatMap((other) => frame(other.place, '-', other.message, rendering, 'cyan')),
     `  ${paint('green', 'fix')}: ${fix}`,
   ]
@@ -53,6 +53,24 @@ function frame(place: Place, mark: string, label: string, { sourceOf, stream }: 
     `  ${paint('dim', `${number} |`)} ${shown}`,
     `  ${paint('dim', `${gutter} |`)} ${indent}${paint(colour, label ? `${underline} ${label}` : underline)}`,
   ]
+}
+
+/** The source with asterisks for what stands at the place. */
+function masked(rendering: Rendering, { line, column, endLine, endColumn }: Place): Rendering {
+  return {
+    ...rendering,
+    sourceOf: (file) =>
+      rendering
+        .sourceOf(file)
+        ?.split('\n')
+        .map((text, index) => {
+          if (index + 1 < line || index + 1 > endLine) return text
+          const from = index + 1 === line ? column - 1 : 0
+          const to = index + 1 === endLine ? endColumn - 1 : text.length
+          return text.slice(0, from) + '*'.repeat(Math.max(0, to - from)) + text.slice(to)
+        })
+        .join('\n'),
+  }
 }
 
 type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim'

@@ -11,7 +11,7 @@ export function createContainer(
 ): (index: number) => object {
   const instances: object[] = []
   return function instance(index: number): object {
-    instances[index] ??= new classes[index]!(...components[index]!.dependencies.map(instance))
+    instances[index] ??= new classes[index]!(...components[index]!.dependencies.map((dependency) => (dependency === null ? undefined : instance(dependency))))
     return instances[index]
   }
 }

@@ -18,8 +18,8 @@ export interface Component {
   /** Relative to the project. */
   file: string
   line: number
-  /** Indices into `container`, one for each constructor parameter. */
-  dependencies: number[]
+  /** Indices into `container`, one for each constructor parameter; `null` leaves the parameter its default. */
+  dependencies: (number | null)[]
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -25,6 +25,9 @@ export interface BundleOptions {
 
 const entryName = 'stack:entry'
 
+/** Part of what a decorator throws: in the bundle it means that one of them was not read, in whatever way it was hidden. */
+const leftBehind = 'is read by "stack build" and erased'
+
 /** @returns the files, or what could not be resolved. */
 export async function bundle({
   program,
@@ -59,12 +62,18 @@ export async function bundle({
       logOverride: { 'import-is-undefined': 'error' },
       plugins: [generatedEntry(entry, program.root), projectSources(program, sdk, originals)],
     })
+    if (outputFiles.some(({ path: file, text }) => file.endsWith('.js') && text.includes(leftBehind))) {
+      const place = { file: program.entry, line: 1, column: 1, endLine: 1, endColumn: 1 }
+      return [refusal('decorator-as-value', place, { name: 'a decorator of @stack/backend' })]
+    }
     return outputFiles.map(({ path: file, contents }) => {
       const name = path.basename(file)
       return { name, contents: name.endsWith('.map') ? withOriginals(contents, file, originals) : contents }
     })
   } catch (error) {
-    if (error instanceof Error && 'errors' in error) return (error.errors as esbuild.Message[]).map(refusalOf)
+    if (error instanceof Error && 'errors' in error) {
+      return (error.errors as esbuild.Message[]).map((message) => refusalOf(message, program))
+    }
     throw error
   }
 }
@@ -73,8 +82,9 @@ export function isBundled(result: OutputFile[] | Refusal[]): result is OutputFil
   return result.every((item) => 'contents' in item)
 }
 
-function refusalOf({ text, location }: esbuild.Message): Refusal {
-  const { file = '', line = 1, column = 0, length = 0 } = location ?? {}
+function refusalOf({ text, location }: esbuild.Message, program: Program): Refusal {
+  const { file: found = '', line = 1, column = 0, length = 0 } = location ?? {}
+  const file = program.files.has(found) ? found : program.entry // the generated entry is nobody's to read
   const place = { file, line, column: column + 1, endLine: line, endColumn: column + 1 + Math.max(1, length) }
   return refusal('bundle-failed', place, { reason: text })
 }

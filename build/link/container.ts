@@ -15,7 +15,9 @@ export function linkContainer(application: Application): Container {
   const declarations: ClassDeclaration[] = []
   const place = (declaration: ClassDeclaration): void => {
     if (declarations.includes(declaration)) return
-    for (const { target } of declaration.dependencies) place(application.byId.get(target!)!)
+    for (const { target } of declaration.dependencies) {
+      if (target !== undefined) place(application.byId.get(target)!)
+    }
     declarations.push(declaration)
   }
   for (const list of ['controllers', 'providers'] as const) {
@@ -30,7 +32,9 @@ export function linkContainer(application: Application): Container {
       class: name,
       file,
       line: place.line,
-      dependencies: dependencies.map(({ target }) => indexOf(application.byId.get(target!)!)),
+      dependencies: dependencies.map(({ target }) =>
+        target === undefined ? null : indexOf(application.byId.get(target)!),
+      ),
     })),
   }
 }

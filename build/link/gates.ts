@@ -1,6 +1,6 @@
 /** The one rule in force for a route: the most specific level that declared one, whole (contract 4.3). */
 import type { Gate } from '../../runtime/table.ts'
-import { type ClassDeclaration, type Fact, type Member, markOf, option, type Place, text } from '../declaration.ts'
+import { type ClassDeclaration, type Fact, type Mark, markOf, option, type Place, text } from '../declaration.ts'
 
 export interface ResolvedGate {
   gate: Gate
@@ -8,17 +8,16 @@ export interface ResolvedGate {
   place: Place | undefined
 }
 
-/** @param route the route's decorator mark is found on the member by its name, like `Get`. */
+/** @param route the decorator of this very route: a method may carry several, each with its own rule. */
 export function resolveGate(
   root: ClassDeclaration | undefined,
   controller: ClassDeclaration,
-  route: Member,
-  method: string,
+  route: Mark,
 ): ResolvedGate {
   const levels = [
-    ['route', ruleOf(route, method, 1)],
-    ['controller', ruleOf(controller, 'Controller', 1)],
-    ['application', root && ruleOf(root, 'Module', 0)],
+    ['route', ruleOf(route, 1)],
+    ['controller', ruleOf(markOf(controller, 'Controller'), 1)],
+    ['application', root && ruleOf(markOf(root, 'Module'), 0)],
   ] as const
   for (const [decidedBy, rule] of levels) {
     if (rule) return { gate: { ...gateOf(rule), decidedBy }, place: rule.place }
@@ -27,9 +26,8 @@ export function resolveGate(
 }
 
 /** The `auth` option of a decorator; `auth: undefined` declares nothing. */
-export function ruleOf(declaration: { marks: Member['marks'] }, mark: string, argument: number): Fact | undefined {
-  const rule = option(markOf(declaration, mark)?.arguments[argument], 'auth')
-  return rule?.kind === 'literal' && rule.value === undefined ? undefined : rule
+export function ruleOf(mark: Mark | undefined, argument: number): Fact | undefined {
+  return option(mark?.arguments[argument], 'auth')
 }
 
 /** Only `false` and `{ required: false }` do not require a user. */

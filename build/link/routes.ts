@@ -1,16 +1,17 @@
 /** Declared routes and webhooks as rows of the table. */
 import type { Method, Parameter, Route, Signature, Webhook } from '../../runtime/table.ts'
 import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
-import { type ClassDeclaration, type Fact, type Mark, type Member, markOf, option, text } from '../declaration.ts'
+import {
+  type ClassDeclaration,
+  type Fact,
+  type Mark,
+  type Member,
+  markOf,
+  methods,
+  option,
+  text,
+} from '../declaration.ts'
 import { resolveGate } from './gates.ts'
-
-export const methods: Record<string, Method> = {
-  Get: 'GET',
-  Post: 'POST',
-  Put: 'PUT',
-  Patch: 'PATCH',
-  Delete: 'DELETE',
-}
 
 /** A route as it is declared: its decorator, and the path of controller and route together. */
 export interface DeclaredRoute {
@@ -18,7 +19,7 @@ export interface DeclaredRoute {
   member: Member
   mark: Mark
   method: Method
-  /** `undefined` where a part of it is not known. */
+  /** `undefined` where a part of it is not known, or malformed. */
   path: string | undefined
 }
 
@@ -27,10 +28,11 @@ export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
   const base = pathOf(markOf(controller, 'Controller'))
   return controller.members.flatMap((member) =>
     member.marks.flatMap((mark) => {
-      const method = methods[mark.name]
+      const method = Object.hasOwn(methods, mark.name) && mark.isCalled ? methods[mark.name] : undefined
       if (!method) return []
       const own = pathOf(mark)
-      const path = base === undefined || own === undefined ? undefined : joinPath(base, own)
+      const isKnown = base !== undefined && own !== undefined && !malformation(base) && !malformation(own)
+      const path = isKnown ? joinPath(base, own) : undefined
       return [{ controller, member, mark, method, path }]
     }),
   )
@@ -40,6 +42,20 @@ export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
 export function pathOf(mark: Mark | undefined): string | undefined {
   const fact = mark?.arguments[0]
   return fact === undefined || (fact.kind === 'literal' && fact.value === undefined) ? '' : text(fact)
+}
+
+/** What a path may be made of; `undefined` for one that is. */
+export function malformation(path: string): string | undefined {
+  if (path === '' || path === '/') return undefined
+  for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
+    if (segment === '') return 'it holds an empty segment'
+    if (segment.startsWith(':')) {
+      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment)) return `"${segment}" is no parameter name`
+    } else if (!/^[A-Za-z0-9._~!$&'()+,;=@-]+$/.test(segment) || segment === '.' || segment === '..') {
+      return `"${segment}" is no literal segment`
+    }
+  }
+  return undefined
 }
 
 /** `/` and what both parts name; slashes at the parts' ends do not count, inner ones stay for the refusals to see. */
@@ -53,7 +69,7 @@ export function linkRoute(
   { controller, member, mark, method, path }: DeclaredRoute,
   indexOf: (declaration: ClassDeclaration) => number,
 ): Route {
-  const { gate } = resolveGate(root, controller, member, mark.name)
+  const { gate } = resolveGate(root, controller, mark)
   const parameters = member.parameters.map(({ marks }) => linkParameter(marks[0]!))
   const status = option(mark.arguments[1], 'status')
   const injectsUser = parameters.some(({ from }) => from === 'user' || from === 'optionalUser')

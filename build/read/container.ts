@@ -1,21 +1,55 @@
 /** A constructor parameter's class is its dependency (contract 2.2); a class without a constructor has its base's. */
-import type { Dependency } from '../declaration.ts'
+import type { Dependency, Place } from '../declaration.ts'
 import type { Program } from '../program.ts'
 import type { ClassSyntax, SourceFile } from '../project.ts'
 
-export function readDependencies(program: Program, file: SourceFile, syntax: ClassSyntax): Dependency[] {
+interface Constructor {
+  dependencies: Dependency[]
+  unknownBase: Place | undefined
+}
+
+export function readConstructor(
+  program: Program,
+  file: SourceFile,
+  syntax: ClassSyntax,
+  seen: readonly ClassSyntax[] = [],
+): Constructor {
   if (syntax.constructorParameters) {
-    return syntax.constructorParameters.map(({ name, place, type, typeName }) => {
+    const dependencies = syntax.constructorParameters.map(({ name, typePlace, type, typeName, isOptional }) => {
       const meaning = typeName === undefined ? undefined : program.meaningOf(file, typeName)
-      return { parameter: name, place, type, target: meaning?.kind === 'class' ? meaning.id : undefined }
+      return {
+        parameter: name,
+        place: typePlace,
+        type,
+        isOptional,
+        target: meaning?.kind === 'class' ? meaning.id : undefined,
+      }
     })
+    return { dependencies, unknownBase: undefined }
   }
-  const base = syntax.base === undefined ? undefined : program.meaningOf(file, syntax.base)
-  if (base?.kind !== 'class') return []
-  const [path, name] = base.id.split('#') as [string, string]
-  const baseFile = program.files.get(path)
-  const baseSyntax = baseFile?.classes.find((candidate) => candidate.name === name)
-  if (!baseFile || !baseSyntax || baseSyntax === syntax) return []
-  // the refusal points at the class that cannot be built, not at its base
-  return readDependencies(program, baseFile, baseSyntax).map((dependency) => ({ ...dependency, place: syntax.place }))
+  const { base } = syntax
+  if (!base || seen.includes(syntax)) return { dependencies: [], unknownBase: undefined }
+  const meaning = program.meaningOfExpression(file, base)
+  if (meaning?.kind === 'class') {
+    const [path, name] = meaning.id.split('#') as [string, string]
+    const baseFile = program.files.get(path)
+    const baseSyntax = baseFile?.classes.find((candidate) => candidate.name === name)
+    if (baseFile && baseSyntax) {
+      const inherited = readConstructor(program, baseFile, baseSyntax, [...seen, syntax])
+      // a refusal points at the class that cannot be built, not at its base
+      const dependencies = inherited.dependencies.map((dependency) => ({ ...dependency, place: syntax.place }))
+      return { dependencies, unknownBase: inherited.unknownBase && base.place }
+    }
+  }
+  return { dependencies: [], unknownBase: isForeign(file, base) ? undefined : base.place }
+}
+
+/** A global like `Error`, or what a package exports: such a class takes nothing that a module could provide. */
+function isForeign(file: SourceFile, base: NonNullable<ClassSyntax['base']>): boolean {
+  const name =
+    base.kind === 'name' ? base.name : base.kind === 'member' && base.of.kind === 'name' ? base.of.name : undefined
+  if (name === undefined) return false
+  const origin = file.imports.get(name)
+  if (origin) return !/^[./#@~]/.test(origin.from) || /^@[a-z0-9-]+\//.test(origin.from)
+  return !file.constants.has(name) && base.kind === 'name'
 }

@@ -18,6 +18,9 @@ export function refuseContainer(application: Application): Refusal[] {
     if (declaration.marks.length === 0 && declaration.exportName === undefined) {
       refused.push(refusal('class-not-exported', declaration.place, { name: declaration.name }))
     }
+    if (!isMarked && declaration.isAbstract) {
+      refused.push(refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable' }))
+    }
     if (!isMarked && declaration.dependencies.length > 0) {
       refused.push(refusal('provider-not-injectable', declaration.place, { name: declaration.name }))
     }
@@ -25,9 +28,10 @@ export function refuseContainer(application: Application): Refusal[] {
   return [...unique(refused), ...refuseCycles(application, [...judged])]
 }
 
-function refuseTypes({ name, dependencies }: ClassDeclaration): Refusal[] {
+function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal[] {
+  if (unknownBase) return [refusal('base-unreadable', unknownBase, { name })]
   return dependencies
-    .filter(({ target }) => target === undefined)
+    .filter(({ target, isOptional }) => target === undefined && !isOptional)
     .map(({ parameter, type, place }) => refusal('dependency-not-a-class', place, { name, parameter, type }))
 }
 
@@ -46,8 +50,16 @@ function refuseMissing(application: Application, module: ClassDeclaration, decla
         refusal('dependency-not-exported', place, { name, needed: needed.name, provider: provider.name }, related),
       ]
     }
+    const isController = hasRole(needed, 'Controller')
     const related = provider ? [{ message: `${provider.name} provides it`, place: provider.place }] : []
-    return [refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name }, related)]
+    return [
+      refusal(
+        'dependency-not-provided',
+        place,
+        { name, needed: needed.name, module: module.name, isController },
+        related,
+      ),
+    ]
   })
 }
 

@@ -3,15 +3,16 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import { permission } from '../../src/wire/permissions.ts'
 import type { Application } from '../application.ts'
-import { type Fact, hasRole, option, type Place, text } from '../declaration.ts'
+import { type Fact, hasRole, markOf, option, type Place, text } from '../declaration.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../link/gates.ts'
 import { routesOf } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 import type { Circumstances } from './index.ts'
-import { type Form, refuseForm } from './options.ts'
+import { describe, type Form, refuseForm } from './options.ts'
 
 const rule: Form = {
   is: 'record',
+  isStrict: true, // `role: undefined` would silently mean: whoever is signed in
   keys: {
     required: { is: 'boolean' },
     role: { is: 'string' },
@@ -23,12 +24,12 @@ const rule: Form = {
 export function refuseGates({ declarations, roots }: Application, { roles }: Circumstances): Refusal[] {
   const refused: Refusal[] = []
   for (const declaration of declarations.classes) {
-    refused.push(...refuseRule(ruleOf(declaration, 'Module', 0), roles))
+    refused.push(...refuseRule(ruleOf(markOf(declaration, 'Module'), 0), roles))
     if (!hasRole(declaration, 'Controller')) continue
-    refused.push(...refuseRule(ruleOf(declaration, 'Controller', 1), roles))
+    refused.push(...refuseRule(ruleOf(markOf(declaration, 'Controller'), 1), roles))
     for (const { member, mark } of routesOf(declaration)) {
-      refused.push(...refuseRule(ruleOf({ marks: [mark] }, mark.name, 1), roles))
-      const resolved = resolveGate(roots[0], declaration, { ...member, marks: [mark] }, mark.name)
+      refused.push(...refuseRule(ruleOf(mark, 1), roles))
+      const resolved = resolveGate(roots[0], declaration, mark)
       for (const { marks } of member.parameters) {
         for (const { name, place } of marks) refused.push(...refuseInjected(name, place, resolved))
       }
@@ -55,7 +56,13 @@ function refuseInjected(name: string, place: Place, { gate, place: decided }: Re
 function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
-    return refuseForm(fact, { is: 'boolean' }, '"auth"')
+    return [
+      refusal('option-malformed', fact.place, {
+        what: '"auth"',
+        expected: "true, false or a rule like { role: 'staff' }",
+        found: describe(fact),
+      }),
+    ]
   }
   const refused = refuseForm(fact, rule, '"auth"')
   const asked = option(fact, 'permission')
@@ -71,7 +78,9 @@ function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal[]
   }
   const required = option(fact, 'required')
   const opensUp = required?.kind === 'literal' && required.value === false
-  if (opensUp && (asked || role || option(fact, 'verifiedEmail'))) {
+  const verifiedEmail = option(fact, 'verifiedEmail')
+  const asksForVerified = verifiedEmail?.kind === 'literal' && verifiedEmail.value === true
+  if (opensUp && (asked || role || asksForVerified)) {
     refused.push(refusal('gate-never-admits-anonymous', required.place, {}))
   }
   return refused

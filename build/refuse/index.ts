@@ -1,6 +1,6 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { Application } from '../application.ts'
-import type { Refusal } from '../refusals.ts'
+import type { Refusal, Slug } from '../refusals.ts'
 import { refuseContainer } from './container.ts'
 import { refuseDeclarations } from './declarations.ts'
 import { refuseGates } from './gates.ts'
@@ -23,6 +23,16 @@ export interface Reserved {
   owner: string
 }
 
+/** What may only seem so while a file does not parse: every other refusal is said all the same. */
+const derived = new Set<Slug>([
+  'class-not-listed',
+  'dependency-not-provided',
+  'dependency-not-a-class',
+  'entry-without-module',
+  'export-not-provided',
+  'option-not-constant',
+])
+
 export function refuse(application: Application, circumstances: Circumstances): Refusal[] {
   const { syntaxErrors } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
@@ -33,7 +43,7 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseGates(application, circumstances),
     ...refuseInjectors(application),
     ...refuseWebhooks(application),
-  ].filter(({ place }) => !unparsed.has(place.file)) // a file that does not parse silences itself alone
+  ].filter(({ place, slug }) => !unparsed.has(place.file) && !(unparsed.size > 0 && derived.has(slug)))
   return [...refuseDeclarations(application), ...refusals].sort(byPlace)
 }
 

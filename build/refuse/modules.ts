@@ -1,6 +1,6 @@
 /** Modules: one root, every class in a list where it belongs, no circles. */
 import { type Application, classesIn, exportsOf } from '../application.ts'
-import { type ClassDeclaration, hasRole, listed, markOf, type Place } from '../declaration.ts'
+import { type ClassDeclaration, hasRole, listed, markOf, type Place, roles } from '../declaration.ts'
 import { ruleOf } from '../link/gates.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 import { type Form, refuseArguments } from './options.ts'
@@ -32,12 +32,12 @@ export function refuseModules(application: Application): Refusal[] {
   for (const declaration of declarations.classes) {
     const mark = markOf(declaration, 'Module')
     if (mark) refused.push(...refuseArguments(mark, [{ form: options, what: '' }]))
-    const rule = mark && declaration !== root && ruleOf(declaration, 'Module', 0)
+    const rule = second || declaration === root ? undefined : ruleOf(mark, 0)
     if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }))
     const injectable = markOf(declaration, 'Injectable')
     if (injectable) refused.push(...refuseArguments(injectable, []))
   }
-  if (root) refused.push(...refuseUnlisted(application))
+  if (root && !second) refused.push(...refuseUnlisted(application))
   for (const module of modules) refused.push(...refuseLists(application, module))
   return [...refused, ...refuseCycles(application)]
 }
@@ -51,10 +51,19 @@ function refuseUnlisted({ declarations, byId, modules, roots }: Application): Re
       ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id)),
     ),
   )
+  const listedClasses = modules.flatMap((module) =>
+    ['controllers', 'providers'].flatMap((list) => classesIn(byId, module, list)),
+  )
+  const needed = new Set([
+    ...listedClasses.flatMap(({ dependencies }) => dependencies.map(({ target }) => target)),
+    ...modules.flatMap((module) => listed(module, 'exports').map(({ id }) => id)),
+  ])
   return declarations.classes.flatMap((declaration) => {
     const { id, name, place } = declaration
     const role = (['Controller', 'Webhook', 'Module', 'Injectable'] as const).find((one) => hasRole(declaration, one))
-    if (!role || seen.has(id) || roots.includes(byId.get(id)!)) return []
+    // said already: as a default export, or where somebody needs it and nobody provides it
+    if (!role || declaration.isDefaultExport || seen.has(id) || needed.has(id) || roots.includes(byId.get(id)!))
+      return []
     return [refusal('class-not-listed', place, { name, list: lists[role] })]
   })
 }
@@ -64,7 +73,9 @@ function refuseLists({ byId }: Application, module: ClassDeclaration): Refusal[]
     listed(module, list).flatMap(({ id, place }) => {
       const declaration = byId.get(id)
       if (!declaration || isFitting(declaration)) return []
-      return [refusal('listed-in-the-wrong-list', place, { name: declaration.name, list, belongs })]
+      const role = roles.find((one) => hasRole(declaration, one))
+      const proper = role && lists[role]
+      return [refusal('listed-in-the-wrong-list', place, { name: declaration.name, list, belongs, proper })]
     })
   const provided = new Set([
     ...classesIn(byId, module, 'providers'),

@@ -1,26 +1,31 @@
 /** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
 import { nearest } from '../../src/wire/nearest.ts'
-import type { Fact, Mark } from '../declaration.ts'
+import { type Fact, isReadable, type Mark, option, unreadable } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 
 /** A form that a value must have. */
 export type Form =
-  | { is: 'string' | 'boolean' | 'classes' }
+  | { is: 'string' | 'boolean' | 'classes' | 'header' }
   | { is: 'number'; from: number; to: number }
   | { is: 'one of'; values: readonly string[] }
-  /** `required` names keys that must be there, each with the form that a fix shows. */
-  | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string> }
+  /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
+  | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
   /** Judged elsewhere. */
   | { is: 'anything' }
 
 /** @param what how a message names the value, like `"status" of @Get`. */
 export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
+  if (form.is === 'anything') return []
   if (fact.kind === 'unknown') {
     return [refusal('option-not-constant', fact.place, { what, text: fact.text })]
   }
   switch (form.is) {
-    case 'anything':
-      return []
+    case 'header':
+      return fact.kind === 'literal' &&
+        typeof fact.value === 'string' &&
+        /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(fact.value)
+        ? []
+        : [malformed(fact, what, 'the name of a header')]
     case 'record':
       return fact.kind === 'record' ? refuseRecord(fact, form, what) : [malformed(fact, what, 'an object')]
     case 'classes':
@@ -50,26 +55,27 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
 
 function refuseRecord(
   fact: Fact & { kind: 'record' },
-  { keys, required = {} }: Form & { is: 'record' },
+  { keys, required = {}, isStrict }: Form & { is: 'record' },
   where: string,
 ): Refusal[] {
   const known = Object.keys(keys)
-  const found = fact.entries.flatMap(({ key, keyPlace, value }) => {
-    if (key === '...' || key === '[…]') {
+  const found = fact.entries.flatMap(({ key, keyPlace, value }, index) => {
+    if (unreadable.has(key)) {
       const text = value.kind === 'unknown' ? value.text : key
       return [refusal('option-not-constant', keyPlace, { what: `an option of ${where}`, text })]
     }
     const form = Object.hasOwn(keys, key) ? keys[key] : undefined
     if (!form) return [refusal('option-unknown', keyPlace, { key, where, known, near: nearest(key, known) })]
-    if (value.kind === 'literal' && value.value === undefined) return []
+    const first = fact.entries.findIndex((entry) => entry.key === key)
+    if (first !== index) {
+      const related = [{ message: 'the first is here', place: fact.entries[first]!.keyPlace }]
+      return [refusal('option-twice', keyPlace, { key, where }, related)]
+    }
+    if (!isStrict && value.kind === 'literal' && value.value === undefined) return []
     return refuseForm(value, form, `"${key}" of ${where}`)
   })
-  const missing = Object.entries(required).filter(
-    ([key]) =>
-      !fact.entries.some(
-        (entry) => entry.key === key && !(entry.value.kind === 'literal' && entry.value.value === undefined),
-      ),
-  )
+  // what a spread that cannot be read may bring is not missed
+  const missing = Object.entries(required).filter(([key]) => isReadable(fact) && option(fact, key) === undefined)
   return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
 }
 
@@ -77,28 +83,27 @@ function malformed(fact: Fact, what: string, expected: string): Refusal {
   return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
 }
 
-function describe(fact: Fact): string {
+/** A value as a message names it. */
+export function describe(fact: Fact): string {
   if (fact.kind === 'literal') return fact.value === undefined ? 'undefined' : JSON.stringify(fact.value)
   return { list: 'a list', record: 'an object', class: 'a class', unknown: 'what it is' }[fact.kind]
 }
 
-/** The arguments of a decorator, one form for each; all may be left out unless `required`. */
+/** The arguments of a decorator, one form for each; all may be left out unless `required` shows the form of a call. */
 export function refuseArguments(
   mark: Mark,
   forms: readonly { form: Form; what: string; required?: string }[],
 ): Refusal[] {
-  const decorator = `@${mark.name}`
+  const { name, place } = mark
   if (!mark.isCalled) return [] // said elsewhere
   const superfluous = mark.arguments
     .slice(forms.length)
-    .map(({ place }) => refusal('argument-superfluous', place, { name: mark.name, takes: countOf(forms.length) }))
+    .map((extra) => refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
   const judged = forms.flatMap(({ form, what, required }, index) => {
     const fact = mark.arguments[index]
     const isAbsent = !fact || (fact.kind === 'literal' && fact.value === undefined)
-    if (!isAbsent) return refuseForm(fact, form, what === '' ? decorator : `${what} of ${decorator}`)
-    return required === undefined
-      ? []
-      : [refusal('option-missing', mark.place, { key: what, where: decorator, form: required })]
+    if (!isAbsent) return refuseForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`)
+    return required === undefined ? [] : [refusal('argument-missing', place, { name, what, form: required })]
   })
   return [...superfluous, ...judged]
 }

@@ -1,7 +1,7 @@
 /** Paths: well-formed, not somebody else's, and each request meets one route. */
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, hasRole, type Mark, markOf } from '../declaration.ts'
-import { type DeclaredRoute, joinPath, pathOf, routesOf } from '../link/routes.ts'
+import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 import type { Circumstances, Reserved } from './index.ts'
 import { type Form, refuseArguments } from './options.ts'
@@ -38,17 +38,8 @@ function refuseController(controller: ClassDeclaration, reserved: readonly Reser
 }
 
 function refusePath(mark: Mark, path: string | undefined): Refusal[] {
-  if (path === undefined || path === '' || path === '/') return []
-  for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
-    if (segment === '') return [malformed(mark, path, 'it holds an empty segment')]
-    if (segment.startsWith(':')) {
-      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment))
-        return [malformed(mark, path, `"${segment}" is no parameter name`)]
-    } else if (!/^[A-Za-z0-9._~!$&'()+,;=@-]+$/.test(segment) || segment === '.' || segment === '..') {
-      return [malformed(mark, path, `"${segment}" is no literal segment`)]
-    }
-  }
-  return []
+  const reason = path === undefined ? undefined : malformation(path)
+  return reason === undefined ? [] : [malformed(mark, path!, reason)]
 }
 
 function malformed(mark: Mark, path: string, reason: string): Refusal {

@@ -2,10 +2,19 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import { webhookProviders } from '../../src/wire/webhook-providers.ts'
 import type { Application } from '../application.ts'
-import { type ClassDeclaration, type Fact, hasRole, markOf, option, type Place, text } from '../declaration.ts'
+import {
+  type ClassDeclaration,
+  type Fact,
+  hasRole,
+  isReadable,
+  markOf,
+  option,
+  type Place,
+  text,
+} from '../declaration.ts'
 import { boundEvents } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
-import { type Form, refuseArguments } from './options.ts'
+import { type Form, refuseArguments, refuseForm } from './options.ts'
 
 const string: Form = { is: 'string' }
 
@@ -18,12 +27,12 @@ const options: Form = {
     signature: {
       is: 'record',
       keys: {
-        header: string,
+        header: { is: 'header' },
         prefix: string,
         algo: { is: 'one of', values: ['hmac-sha256', 'hmac-sha1'] },
         encoding: { is: 'one of', values: ['hex', 'base64'] },
         signs: string,
-        timestampHeader: string,
+        timestampHeader: { is: 'header' },
       },
       required: {
         header: "header: 'x-signature'",
@@ -56,21 +65,29 @@ export function refuseWebhooks({ declarations }: Application): Refusal[] {
 
 function refuseOptions(declaration: ClassDeclaration): Refusal[] {
   const mark = markOf(declaration, 'Webhook')!
+  if (!mark.isCalled) return []
   const { name } = declaration
-  const refused = refuseArguments(mark, [{ form: options, what: '' }])
-  const record = mark.arguments[0] ?? ({ kind: 'record', entries: [], place: mark.place } satisfies Fact)
-  if (record.kind !== 'record' || !mark.isCalled) return refused
   const { place } = mark
+  const record = mark.arguments[0] ?? ({ kind: 'record', entries: [], place } satisfies Fact)
+  const refused = refuseArguments({ ...mark, arguments: [record, ...mark.arguments.slice(1)] }, [
+    { form: options, what: '' },
+  ])
+  if (record.kind !== 'record') return refused
   const [declared, provider, signature, secret] = ['name', 'provider', 'signature', 'secret'].map((key) =>
     option(record, key),
   )
-  const value = text(declared)
-  if (!declared) refused.push(refusal('webhook-name-missing', place, { name }))
-  else if (value !== undefined && !/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(value)) {
-    refused.push(refusal('webhook-name-malformed', declared.place, { value }))
+  if (isReadable(record)) {
+    if (!declared) refused.push(refusal('webhook-name-missing', place, { name }))
+    if (!provider && !signature) refused.push(refusal('webhook-without-scheme', place, { name }))
   }
-  if (!provider && !signature) refused.push(refusal('webhook-without-scheme', place, { name }))
-  if (provider && signature) refused.push(refusal('webhook-with-two-schemes', place, { name }))
+  const value = text(declared)
+  if (value !== undefined && !/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(value)) {
+    refused.push(refusal('webhook-name-malformed', declared!.place, { value }))
+  }
+  if (provider && signature) {
+    const related = [{ message: 'and this', place: signature.place }]
+    refused.push(refusal('webhook-with-two-schemes', provider.place, { name }, related))
+  }
   const preset = text(provider)
   if (preset !== undefined && !(webhookProviders as readonly string[]).includes(preset)) {
     const known = [...webhookProviders]
@@ -85,17 +102,20 @@ function refuseOptions(declaration: ClassDeclaration): Refusal[] {
 
 /** The NAME of an entry: what looks like a secret itself must not stand in the source. */
 function refuseSecret(secret: Fact): Refusal[] {
-  if (secret.kind !== 'record') return [refusal('webhook-secret-inline', secret.place, {})]
-  const refused = refuseArguments({ name: 'Webhook', place: secret.place, isCalled: true, arguments: [secret] }, [
-    { form: { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } }, what: '"secret"' },
-  ])
+  if (secret.kind !== 'record' && secret.kind !== 'unknown') return [refusal('webhook-secret-inline', secret.place, {})]
+  const refused = refuseForm(
+    secret,
+    { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } },
+    '"secret"',
+  )
   const env = option(secret, 'env')
   const entry = text(env)
-  if (entry !== undefined && !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry))
-    refused.push(refusal('webhook-secret-inline', env!.place, {}))
-  else if (entry?.startsWith('whsec_')) refused.push(refusal('webhook-secret-inline', env!.place, {}))
-  return refused
+  const isName = entry === undefined || (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry) && !secretPrefix.test(entry))
+  return isName ? refused : [...refused, refusal('webhook-secret-inline', env!.place, {})]
 }
+
+/** How the secrets of well-known providers begin. */
+const secretPrefix = /^(?:whsec|sk|rk|pk|ghp|gho|xox[a-z])_/
 
 function refuseSigned(signature: Fact): Refusal[] {
   const fact = option(signature, 'signs')
@@ -105,6 +125,10 @@ function refuseSigned(signature: Fact): Refusal[] {
   if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
     refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
+  }
+  const timestampHeader = option(signature, 'timestampHeader')
+  if (timestampHeader && !signs.includes('{ts}')) {
+    refused.push(refusal('webhook-timestamp-unsigned', timestampHeader.place, {}))
   }
   for (const [placeholder] of signs.matchAll(/\{[^{}]*\}/g)) {
     if (placeholder === '{body}' || placeholder === '{ts}') continue
@@ -119,7 +143,7 @@ function refuseEvents(declaration: ClassDeclaration): Refusal[] {
   if (bound.length === 0) refused.push(refusal('webhook-without-events', declaration.place, { name: declaration.name }))
   const first = new Map<string, Place>()
   for (const { mark, event } of bound) {
-    refused.push(...refuseArguments(mark, [{ form: string, what: 'the event', required: "'invoice.paid'" }]))
+    refused.push(...refuseArguments(mark, [{ form: string, what: 'an event', required: "@On('invoice.paid')" }]))
     const key = text(event)
     if (key === undefined) continue
     const place = first.get(key)

@@ -11,13 +11,21 @@ function fixture(slug: string, name: string): string {
   return fs.readFileSync(path.join(folder, slug, name), 'utf8')
 }
 
+/** A fixture's files: `// file: src/x.ts` begins another one. */
+function sources(slug: string, name: string): Record<string, string> {
+  const [entry, ...others] = fixture(slug, name).split(/^\/\/ file: (.+)\n/m)
+  const files: Record<string, string> = { 'src/app.module.ts': entry! }
+  for (let i = 0; i < others.length; i += 2) files[others[i]!] = others[i + 1]!
+  return files
+}
+
 it('the fixtures and the catalogue name the same refusals', () => {
   expect(fs.readdirSync(folder).sort()).toEqual(Object.keys(refusals).sort())
 })
 
 describe.each(Object.keys(refusals) as Slug[])('%s', (slug) => {
   it('is what the refused program gets, and all it gets', async () => {
-    const root = temporaryProject({ 'src/app.module.ts': fixture(slug, 'app.ts') })
+    const root = temporaryProject(sources(slug, 'app.ts'))
     const result = await buildProject(root, ['staff'])
     expect([...new Set(result.refusals.map((refusal) => refusal.slug))]).toEqual([slug])
     const isError = result.refusals.some(({ severity }) => severity === 'error')
@@ -27,7 +35,7 @@ describe.each(Object.keys(refusals) as Slug[])('%s', (slug) => {
   })
 
   it('is not what its accepted twin gets', async () => {
-    const root = temporaryProject({ 'src/app.module.ts': fixture(slug, 'accepted.ts') })
+    const root = temporaryProject(sources(slug, 'accepted.ts'))
     const result = await buildProject(root, ['staff'])
     expect(rendered(root, result)).toBe('')
     expect(result.built).toBeDefined()

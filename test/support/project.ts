@@ -30,6 +30,9 @@ export function buildProject(root: string, roles: string[] = []): Promise<BuildR
 
 /** As a terminal without colour shows them. */
 export function rendered(root: string, { refusals }: BuildResult): string {
-  const sourceOf = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')
+  const sourceOf = (file: string) => {
+    const source = path.join(root, file)
+    return fs.existsSync(source) ? fs.readFileSync(source, 'utf8') : undefined
+  }
   return render(refusals, { sourceOf })
 }
