@@ -92,5 +92,8 @@ function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
   const block = Buffer.alloc(64)
   const fitting = bytes.length > 64 ? createHash('sha256').update(bytes).digest() : bytes
   fitting.copy(block)
-  return { inner: block.map((byte) => byte ^ 0x36) as Buffer, outer: block.map((byte) => byte ^ 0x5c) as Buffer }
+  return {
+    inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
+    outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
+  }
 }

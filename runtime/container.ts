@@ -11,7 +11,9 @@ export function createContainer(
 ): (index: number) => object {
   const instances: object[] = []
   return function instance(index: number): object {
-    instances[index] ??= new classes[index]!(...components[index]!.dependencies.map((dependency) => (dependency === null ? undefined : instance(dependency))))
+    instances[index] ??= new classes[index]!(
+      ...components[index]!.dependencies.map((dependency) => (dependency === null ? undefined : instance(dependency))),
+    )
     return instances[index]
   }
 }

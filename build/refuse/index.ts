@@ -1,5 +1,6 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { Application } from '../application.ts'
+import { hasRole } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals.ts'
 import { refuseContainer } from './container.ts'
 import { refuseDeclarations } from './declarations.ts'
@@ -23,19 +24,20 @@ export interface Reserved {
   owner: string
 }
 
-/** What may only seem so while a file does not parse: every other refusal is said all the same. */
-const derived = new Set<Slug>([
+/** What may only seem so while a file with a module in it does not parse: its lists are not known. */
+const ofLists = new Set<Slug>([
   'class-not-listed',
   'dependency-not-provided',
-  'dependency-not-a-class',
   'entry-without-module',
   'export-not-provided',
-  'option-not-constant',
 ])
 
 export function refuse(application: Application, circumstances: Circumstances): Refusal[] {
-  const { syntaxErrors } = application.declarations
+  const { syntaxErrors, classes, entry } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
+  const hasUnreadLists = [...unparsed].some(
+    (file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')),
+  )
   const refusals = [
     ...refuseModules(application),
     ...refuseContainer(application),
@@ -43,7 +45,7 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseGates(application, circumstances),
     ...refuseInjectors(application),
     ...refuseWebhooks(application),
-  ].filter(({ place, slug }) => !unparsed.has(place.file) && !(unparsed.size > 0 && derived.has(slug)))
+  ].filter(({ place, slug }) => !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug)))
   return [...refuseDeclarations(application), ...refusals].sort(byPlace)
 }
 

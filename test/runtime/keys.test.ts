@@ -107,7 +107,15 @@ describe('an outage', () => {
 
 describe('the set itself', () => {
   it('junk entries are skipped, not fatal', async () => {
-    const junk = [null, 1, {}, { kty: 'RSA' }, { ...first.jwk, x: 'AAAA' }, { ...first.jwk, use: 'enc' }, { ...first.jwk, alg: 'ES384' }]
+    const junk = [
+      null,
+      1,
+      {},
+      { kty: 'RSA' },
+      { ...first.jwk, x: 'AAAA' },
+      { ...first.jwk, use: 'enc' },
+      { ...first.jwk, alg: 'ES384' },
+    ]
     const { find } = endpoint([...junk, second.jwk])
     expect(await find()).toEqual(['key-2'])
   })
@@ -130,7 +138,14 @@ describe('the set itself', () => {
   it('a seed serves without a fetch, and is renewed in the background', async () => {
     let loads = 0
     const set = createKeySet(() => 0, JSON.stringify({ keys: [first.jwk] }))
-    const source = { load: async () => (loads++, JSON.stringify({ keys: [second.jwk] })), waitUntil() {}, failed() {} }
+    const source: KeySource = {
+      async load() {
+        loads++
+        return JSON.stringify({ keys: [second.jwk] })
+      },
+      waitUntil() {},
+      failed() {},
+    }
     expect((await set.find('key-1', source)).map(({ kid }) => kid)).toEqual(['key-1'])
     expect(loads).toBe(1)
   })

@@ -10,7 +10,10 @@ const source = { load: async () => JSON.stringify({ keys: [issuer.jwk] }), waitU
 const keys = await createKeySet(() => 0).find(undefined, source)
 
 /** The reason of a refusal, or the subject. */
-async function verdict(token: string, expected: { issuer?: string; audience?: string; now?: number } = {}): Promise<string> {
+async function verdict(
+  token: string,
+  expected: { issuer?: string; audience?: string; now?: number } = {},
+): Promise<string> {
   const candidate = readToken(token, { now: issuedAt, ...expected })
   if (typeof candidate === 'string') return candidate
   return (await isSignedBy(keys, candidate)) ? candidate.claims.sub : 'bad_signature'
@@ -73,7 +76,8 @@ describe('refused', () => {
     for (let index = 0; index < token.length; index += 7) {
       const changed = token[index] === 'A' ? 'B' : 'A'
       const forged = token.slice(0, index) + changed + token.slice(index + 1)
-      if (bearerToken(new Request('http://x', { headers: { authorization: `Bearer ${forged}` } })) === undefined) continue
+      if (bearerToken(new Request('http://x', { headers: { authorization: `Bearer ${forged}` } })) === undefined)
+        continue
       expect(await verdict(forged)).not.toBe('usr_1')
     }
   })

@@ -24,9 +24,12 @@ describe('7.4 the window', () => {
     expect(refuseTimestamp(String(now - 300), now + 0.9)).toBeUndefined()
   })
 
-  it.each(['', '1e9', '0x5', ' 1700000000', '1700000000.0', '-1', 'Infinity', '１７０００', '170000000000'])('refuses %j', (text) => {
-    expect(refuseTimestamp(text, now)).toBe('bad_encoding')
-  })
+  it.each(['', '1e9', '0x5', ' 1700000000', '1700000000.0', '-1', 'Infinity', '１７０００', '170000000000'])(
+    'refuses %j',
+    (text) => {
+      expect(refuseTimestamp(text, now)).toBe('bad_encoding')
+    },
+  )
 })
 
 describe('the signed bytes', () => {

@@ -30,6 +30,7 @@ export async function createIssuer(kid = 'key-1'): Promise<Issuer> {
 
 /** A compact token of parts that no library would make. */
 export function compact(header: unknown, payload: unknown, signature = 'A'.repeat(86)): string {
-  const part = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+  const part = (value: unknown) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
   return `${part(header)}.${part(payload)}.${signature}`
 }

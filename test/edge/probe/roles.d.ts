@@ -1,0 +1,7 @@
+import '@stack/backend'
+
+declare module '@stack/backend' {
+  interface StackRoles {
+    insider: true
+  }
+}
