@@ -148,18 +148,18 @@ function tryText({ record, built }: LocalStack, variables: Record<string, string
     commands.push(`  # sign up, and call a route that requires it
   TOKEN=$(curl -s ${base_url}/auth/sign-up -H 'content-type: application/json' \\
     -d "{\\"email\\":\\"ada$RANDOM@example.com\\",\\"password\\":\\"correct horse battery\\"}" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -si ${base_url}${gated.path} -H "authorization: Bearer $TOKEN"`)
+  curl -si -w '\\n' ${base_url}${gated.path} -H "authorization: Bearer $TOKEN"`)
   }
   if (webhook) {
     const secret = variables[webhook.secret.env]
     const body = JSON.stringify({ type: webhook.events[0]!.key, data: { order: 1 } })
     commands.push(`  # deliver a signed payment
-  BODY='${body}' T=$(date +%s); curl -si ${base_url}/webhooks/${webhook.name} -d "$BODY" \\
+  BODY='${body}' T=$(date +%s); curl -si -w '\\n' ${base_url}/webhooks/${webhook.name} -d "$BODY" \\
     -H "x-payments-signature: t=$T,v1=$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)"`)
   }
   if (refused) {
     commands.push(`  # see a refusal: ${describeGate(refused.gate)}
-  curl -si ${base_url}${refused.path}${gated && refused !== gated ? ' -H "authorization: Bearer $TOKEN"' : ''}`)
+  curl -si -w '\\n' ${base_url}${refused.path}${gated && refused !== gated ? ' -H "authorization: Bearer $TOKEN"' : ''}`)
   }
   return commands.length > 0 ? `\n${commands.join('\n\n')}\n` : ''
 }

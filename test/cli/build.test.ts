@@ -1,0 +1,178 @@
+/** `stack build` and the command line around it: streams, exit codes, sentences (contract 8, 10). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { stack } from '../support/command.ts'
+import { temporaryFolder, temporaryProject } from '../support/project.ts'
+
+const app = `import { Controller, Get, Module } from '@stack/backend'
+
+@Controller('/orders', { auth: { role: 'staff' } })
+export class OrdersController {
+  @Get() list(): string[] { return [] }
+  @Get('open', { auth: false }) open(): string[] { return [] }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}
+`
+const project = (files: Record<string, string> = {}) =>
+  temporaryProject({
+    'stack/project.json': '{ "project": "shop" }',
+    'stack/roles.json': '{ "roles": [{ "name": "staff", "permissions": [] }] }',
+    'src/app.module.ts': app,
+    ...files,
+  })
+
+describe('stack build', () => {
+  it('8.3 prints the routes with the gate in force and who decided it; stdout stays empty', async () => {
+    const { code, stdout, stderr } = await stack(['build', '--project', project()])
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toMatch(
+      /^routes\n {2}GET {2}\/orders {7}role staff {2}by the controller\n {2}GET {2}\/orders\/open {2}public {6}by the route\n/,
+    )
+    expect(stderr).toMatch(/built 2 routes and 0 webhooks in \d+ ms: .*worker\.js [\d.]+ KiB \(gzip [\d.]+ KiB\)/)
+  })
+
+  it('1.7 finds the project upwards from where the person stands, also under npm', async () => {
+    const root = project({ 'src/deep/x.txt': '' })
+    expect((await stack(['build'], { cwd: path.join(root, 'src/deep') })).code).toBe(0)
+    expect((await stack(['build'], { env: { INIT_CWD: path.join(root, 'src') } })).code).toBe(0)
+  })
+
+  it('1.8 builds a project in an empty folder that has nothing installed, and resolves the SDK to itself', async () => {
+    const root = project()
+    const out = temporaryFolder()
+    expect((await stack(['build', '--project', root, '--out', out])).code).toBe(0)
+    expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
+    expect(fs.readdirSync(out).sort()).toEqual(['out', 'roles.d.ts', 'table.json'])
+  })
+
+  it('refuses with exit 1, and writes nothing', async () => {
+    const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/auth/x'") })
+    const { code, stdout, stderr } = await stack(['build', '--project', root])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe(`error[path-reserved]: the path "/auth/x" lies under /auth, where the auth worker answers
+  --> src/app.module.ts:3:13
+  3 | @Controller('/auth/x', { auth: { role: 'staff' } })
+    |             ^^^^^^^^^
+  fix: choose another first segment, for example "/api/auth/x"
+
+1 error: nothing was written
+`)
+    expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
+  })
+
+  it('8.2 --format json prints one object a line', async () => {
+    const root = project({
+      'src/app.module.ts': app.replaceAll("'staff'", "'stuff'").replace("'/orders'", "'/webhooks'"),
+    })
+    const { code, stderr } = await stack(['build', '--project', root, '--format', 'json'])
+    expect(code).toBe(1)
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ slug, severity }) => [slug, severity])).toEqual([
+      ['path-reserved', 'error'],
+      ['role-unknown', 'warning'],
+    ])
+    expect(lines[0]).toEqual({
+      slug: 'path-reserved',
+      severity: 'error',
+      message: 'the path "/webhooks" lies under /webhooks, where the webhook receiver answers',
+      file: 'src/app.module.ts',
+      line: 3,
+      column: 13,
+      end_line: 3,
+      end_column: 24,
+      fix: 'choose another first segment, for example "/api/webhooks"',
+      related: [],
+    })
+  })
+
+  it('a warning does not refuse', async () => {
+    const { code, stderr } = await stack(['build', '--project', project({ 'stack/roles.json': '{ "roles": [] }' })])
+    expect(code).toBe(0)
+    expect(stderr).toContain('warning[role-unknown]: stack/roles.json declares no role "staff"')
+  })
+
+  it('10.7 writes no escape byte off a terminal', async () => {
+    const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/auth/x'") })
+    expect((await stack(['build', '--project', root])).stderr).not.toContain('\u001b')
+  })
+})
+
+describe('1.3 the declared files', () => {
+  it.each([
+    ['stack/project.json', '{ "project": "shop", "entri": "x" }', '1:22 unknown key "entri": did you mean "entry"?'],
+    ['stack/project.json', '{\n  "project": "Shop"\n}', '2:3 "project" must be a name'],
+    ['stack/project.json', '{ "project": "shop", "project": "x" }', '1:22 duplicate key "project"'],
+    ['stack/project.json', '{ "project": "shop", }', 'is not valid JSON'],
+    ['stack/project.json', '[]', '1:1 the document must be an object'],
+    [
+      'stack/project.json',
+      '{ "project": "shop", "environments": { "staging": { "ref": "short", "url": "x" } } }',
+      '1:53 "ref" must be eight',
+    ],
+    ['stack/roles.json', '{ "roles": [{ "name": "A" }] }', '1:15 "name" must start with a lowercase letter'],
+    [
+      'stack/roles.json',
+      '{ "roles": [{ "name": "a", "permissions": ["all"] }] }',
+      '1:44 a permission is "resource.action"',
+    ],
+    ['stack/roles.json', '{ "roles": [{ "name": "a" }, { "name": "a" }] }', '1:32 the role "a" is declared twice'],
+    [
+      'stack/roles.json',
+      '{ "roles": [{ "name": "a", "default": true }, { "name": "b", "default": true }] }',
+      '1:62 "a" is the default role already',
+    ],
+    ['stack/roles.json', `${'['.repeat(100_000)}`, 'nested deeper than 64 levels'],
+  ])('%s %s', async (file, contents, message) => {
+    const { code, stderr } = await stack(['build', '--project', project({ [file]: contents })])
+    expect(code).toBe(2)
+    expect(stderr).toContain(file)
+    expect(stderr).toContain(message)
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+})
+
+describe('usage', () => {
+  it.each([
+    [['biuld'], "error: unknown command 'biuld'\n(Did you mean build?)"],
+    [['build', '--formt', 'json'], "error: unknown option '--formt'\n(Did you mean --format?)"],
+    [
+      ['build', '--format', 'xml'],
+      "error: option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json.",
+    ],
+    [['build', 'extra'], "error: too many arguments for 'build'. Expected 0 arguments but got 1."],
+    [['start', '--port', '0'], 'a port is a number from 1 to 65535'],
+    [['build', '--project', 'no/such/folder'], 'is no project: it has no stack/project.json'],
+  ])('%j: exit 2', async (args, message) => {
+    const { code, stdout, stderr } = await stack(args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(message)
+  })
+
+  it('outside a project: exit 2, and what to do', async () => {
+    const { code, stderr } = await stack(['build'], { cwd: temporaryFolder() })
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      'error: no stack/project.json here or in a folder above: stand in a project, or name one with --project\n',
+    )
+  })
+
+  it('help and version go to stdout, exit 0', async () => {
+    const { version } = JSON.parse(fs.readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'))
+    expect(await stack(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
+    const help = await stack(['help', 'start'])
+    expect(help.code).toBe(0)
+    expect(help.stdout).toContain('$ stack start --port 8790 --fresh')
+  })
+
+  it('without a verb: the help, exit 2', async () => {
+    const { code, stderr } = await stack([])
+    expect(code).toBe(2)
+    expect(stderr).toContain('Usage: stack')
+  })
+})

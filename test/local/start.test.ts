@@ -1,0 +1,260 @@
+/** `stack start` as a process: cold and warm, a taken port, dead records, killed parts, the end (contract 1.5, 10). */
+import { execFileSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import getPort from 'get-port'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { packageRoot, type Running, stack, start, startProcess } from '../support/command.ts'
+import { temporaryFolder } from '../support/project.ts'
+import { call } from '../support/stack.ts'
+
+const orders = path.join(packageRoot, 'examples/orders')
+
+function shop(folder = temporaryFolder()): string {
+  const root = path.join(folder, 'a shop (ü)')
+  fs.cpSync(orders, root, { recursive: true, filter: (name) => !name.includes('.stack') })
+  return root
+}
+
+const record = (root: string) => JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
+const processesFile = (root: string) => JSON.parse(fs.readFileSync(path.join(root, '.stack/processes.json'), 'utf8'))
+
+async function startShop(root: string, args: string[] = []): Promise<{ running: Running; url: string; port: string }> {
+  const port = String(await getPort({ host: '127.0.0.1' }))
+  const running = start(['start', '--project', root, '--port', port, ...args])
+  await running.seen('Ctrl-C ends')
+  return { running, port, url: `http://127.0.0.1:${port}` }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !fs.readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
+
+function postmasterOf(root: string): number {
+  return Number(fs.readFileSync(path.join(root, '.stack/db/data/postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+async function gone(pid: number): Promise<void> {
+  for (let waited = 0; isRunning(pid) && waited < 10_000; waited += 50) await sleep(50)
+  expect(isRunning(pid)).toBe(false)
+}
+
+describe('stack start', () => {
+  it('cold, then warm; says what runs, where, and what to try; Ctrl-C ends all of it', async () => {
+    const root = shop()
+    const cold = await startShop(root)
+    const text = cold.running.output()
+    expect(text).toMatch(
+      /build +\d+ ms {2}7 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, 4 migrations applied\n {2}workers +\d+ ms/,
+    )
+    expect(text).toMatch(/ready in \d+\.\d\d s \(cold\)/)
+    expect(text).toContain(`API        ${cold.url}`)
+    expect(text).toContain('POST /webhooks/payments')
+    expect(text).not.toContain(record(root).service_role_key)
+    const parts = [postmasterOf(root), ...processesFile(root).workerd.map(({ pid }: { pid: number }) => pid)]
+    expect(parts.length).toBeGreaterThan(1)
+    expect(fs.statSync(path.join(root, '.stack/local.json')).mode & 0o777).toBe(0o600)
+    expect(fs.statSync(path.join(root, '.stack/keys.json')).mode & 0o777).toBe(0o600)
+    expect(record(root)).toMatchObject({
+      project: 'orders',
+      base_url: cold.url,
+      ref: expect.stringMatching(/^[a-z0-9]{8}m$/),
+    })
+
+    cold.running.child.kill('SIGINT')
+    cold.running.child.kill('SIGINT') // a terminal's Ctrl-C arrives twice
+    expect((await cold.running.finished).code).toBe(0)
+    for (const pid of parts) await gone(pid)
+    expect(fs.readdirSync(path.join(root, '.stack')).sort()).toEqual([
+      'auth',
+      'db',
+      'keys.json',
+      'out',
+      'roles.d.ts',
+      'table.json',
+    ])
+
+    const warm = await startShop(root)
+    expect(warm.running.output()).toMatch(/nothing to migrate[\s\S]*ready in \d+\.\d\d s \(warm\)/)
+    warm.running.child.kill('SIGTERM')
+    expect((await warm.running.finished).code).toBe(0)
+  })
+
+  it('the three commands that it prints work as they stand', async () => {
+    const root = shop()
+    const { running, url } = await startShop(root)
+    const commands = running
+      .output()
+      .split(/\n {2}# /)
+      .slice(1)
+      .map((text) => text.split('\n\n')[0]!.split('\n').slice(1).join('\n'))
+    expect(commands).toHaveLength(3)
+    const answers = execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' })
+    expect(answers.match(/^HTTP\/1\.1 .*$/gm)?.map((line) => line.trim())).toEqual([
+      'HTTP/1.1 200 OK',
+      'HTTP/1.1 200 OK',
+      'HTTP/1.1 403 Forbidden',
+    ])
+    expect(answers).toContain('{"ok":true,"handled":true}')
+    expect(answers).toContain('this route requires the role \\"staff\\"')
+    expect(running.output()).toMatch(/POST \/webhooks\/payments 200 \d+ ms req_/)
+    expect((await call(`${url}/catalogue`)).status).toBe(200)
+  })
+
+  it('--json prints one object when ready, then the log as lines', async () => {
+    const root = shop()
+    const port = String(await getPort({ host: '127.0.0.1' }))
+    const running = start(['start', '--project', root, '--port', port, '--json'])
+    await running.seen('"base_url"')
+    await call(`http://127.0.0.1:${port}/catalogue`)
+    await running.seen('"path":"/catalogue"')
+    running.child.kill('SIGINT')
+    const { stdout } = await running.finished
+    const [first, ...lines] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(first).toMatchObject({ project: 'orders', times: { all: expect.any(Number) } })
+    expect(lines.length).toBeGreaterThan(0)
+  })
+
+  it('what is not set is said', async () => {
+    const root = shop()
+    fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=x\n')
+    const { running } = await startShop(root)
+    expect(running.output()).toContain(
+      'POST /webhooks/codehost  ! CODEHOST_SECRET is not set: every delivery is refused',
+    )
+  })
+
+  it('a second start in the same folder says where the first runs, and exits 0', async () => {
+    const root = shop()
+    const { url } = await startShop(root)
+    const { code, stderr } = await stack(['start', '--project', root])
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`runs already, as process ${record(root).pid}`)])
+    expect(stderr).toContain(url)
+  })
+
+  it('an explicit port that is taken: exit 3; the default one: the next that is free, said', async () => {
+    const server = net.createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as net.AddressInfo
+    const { code, stderr } = await stack(['start', '--project', shop(), '--port', String(port)])
+    expect(code).toBe(3)
+    expect(stderr).toContain(`error: port ${port} is taken by another process: name another with --port`)
+  })
+
+  it('10.2 a project that is refused: exit 1, nothing is left running', async () => {
+    const root = shop()
+    fs.appendFileSync(path.join(root, 'src/orders.ts'), '\n@Injectable()\nclass Forgotten {}\n')
+    const { code, stderr } = await stack(['start', '--project', root])
+    expect(code).toBe(1)
+    expect(stderr).toContain('error[class-not-exported]')
+    expect(fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))).toBe(false)
+  })
+
+  it('5.5 a migration that fails names its file and undoes itself alone; corrected, it goes on', async () => {
+    const root = shop()
+    const file = path.join(root, 'migrations/0002_more.sql')
+    fs.writeFileSync(file, 'create table public.more (id int);\nselect nothing_of_that_name();\n')
+    const { code, stderr } = await stack(['start', '--project', root])
+    expect(code).toBe(1)
+    expect(stderr).toContain('0002_more.sql failed: function nothing_of_that_name() does not exist')
+    fs.writeFileSync(file, 'create table public.more (id int);\n')
+    const { running } = await startShop(root)
+    expect(running.output()).toContain('1 migrations applied')
+  })
+
+  it('interrupted while it starts: exit 130, and everything is ended', async () => {
+    const root = shop()
+    const running = start(['start', '--project', root])
+    await running.seen('orders/local')
+    await sleep(150)
+    running.child.kill('SIGINT')
+    const { code, stderr } = await running.finished
+    expect([code, stderr]).toEqual([130, expect.stringContaining('everything that was started is ended')])
+    expect(fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))).toBe(false)
+  })
+})
+
+describe('what was left behind', () => {
+  it('of a stack that was killed: record, workerd and Postgres are said, and ended first', async () => {
+    const root = shop()
+    const first = await startShop(root)
+    const parts = [postmasterOf(root), ...processesFile(root).workerd.map(({ pid }: { pid: number }) => pid)]
+    const { token } = await signUp(first.url)
+    process.kill(record(root).pid, 'SIGKILL')
+    await first.running.finished
+    const again = await startShop(root)
+    for (const pid of parts) await gone(pid)
+    const text = again.running.output()
+    expect(text).toContain('is left over: that stack is gone, and the record is ignored')
+    expect(text).toContain('a workerd of this project was still running without its stack, and was ended first')
+    expect(text).toContain('a Postgres of this project was still running without its stack, and was ended first')
+    expect(token).toBeTruthy()
+  })
+
+  it('a Postgres that is killed is started again, with its data', async () => {
+    const root = shop()
+    const { running, url } = await startShop(root)
+    const { token } = await signUp(url)
+    await call(`${url}/orders`, { token, json: { sku: 'tea-assam', quantity: 1 } })
+    process.kill(postmasterOf(root), 'SIGKILL')
+    await running.seen('Postgres runs again')
+    expect((await call(`${url}/orders`, { token })).json).toHaveLength(1)
+  })
+
+  it('while the database is gone, gated routes answer 503 and public ones that need none still serve', async () => {
+    const root = shop()
+    const { url } = await startShop(root)
+    const { token } = await signUp(url)
+    expect((await call(`${url}/staff/orders`, { token })).status).toBe(403) // the key set is there from now on
+    process.kill(postmasterOf(root), 'SIGKILL')
+    const answer = await call(`${url}/staff/orders`, { token })
+    expect([503, 403]).toContain(answer.status) // 403 when it is back already
+    expect((await call(`${url}/orders`)).status).toBe(401)
+  })
+
+  it('--fresh forgets the data, and the keys', async () => {
+    const root = shop()
+    const first = await startShop(root)
+    const { ref } = record(root)
+    const { email } = await signUp(first.url)
+    first.running.child.kill('SIGINT')
+    await first.running.finished
+    const { url } = await startShop(root, ['--fresh'])
+    expect(record(root).ref).not.toBe(ref)
+    expect(
+      (await call(`${url}/auth/sign-in/password`, { json: { email, password: 'correct horse battery' } })).status,
+    ).toBe(401)
+  })
+})
+
+describe('npm', () => {
+  it('TERM to npm ends what it started, though npm does not pass it on', async () => {
+    const root = shop()
+    const port = String(await getPort({ host: '127.0.0.1' }))
+    const npm = startProcess(
+      'npm',
+      ['run', '-s', 'stack', '--', 'start', '--project', root, '--port', port],
+      packageRoot,
+    )
+    await npm.seen('Ctrl-C ends')
+    const parts = [record(root).pid, postmasterOf(root)]
+    npm.child.kill('SIGTERM')
+    for (const pid of parts) await gone(pid)
+  })
+})
+
+async function signUp(url: string): Promise<{ token: string; email: string }> {
+  const email = `${crypto.randomUUID()}@example.com`
+  const { json } = await call(`${url}/auth/sign-up`, { json: { email, password: 'correct horse battery' } })
+  return { token: json.access_token, email }
+}

@@ -1,0 +1,73 @@
+/** What reaches the edge: the example's bundle, and the auth worker's, as they are deployed. */
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { build } from '../../build/index.ts'
+import { authTarget, projectTarget } from '../../build/targets.ts'
+import { temporaryFolder } from '../support/project.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const orders = path.join(root, 'examples/orders')
+
+/** Names that must not reach a bundle: what they stand for belongs to Node, to tools, or to the other worker. */
+const nowhere = [
+  'reflect-metadata',
+  '__decorate',
+  'node:fs',
+  'node:child_process',
+  'eval(',
+  'new Function',
+  'ts-morph',
+  'is read by "stack build"',
+]
+const notInBackend = ['argon2', 'sealed_private', 'password_credentials', 'SEALING_KEY', 'SignJWT']
+
+function texts(folder: string): [string, string][] {
+  return fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => [name, fs.readFileSync(path.join(folder, name), 'utf8')])
+}
+
+it('the backend worker holds nothing of the auth module, of Node or of the build', async () => {
+  const out = temporaryFolder()
+  await build(projectTarget(orders, 'src/app.module.ts', [], out))
+  for (const [name, text] of texts(path.join(out, 'out'))) {
+    for (const forbidden of name === 'driver.js'
+      ? nowhere.filter((word) => word !== 'eval(')
+      : [...nowhere, ...notInBackend]) {
+      expect([name, forbidden, text.includes(forbidden)]).toEqual([name, forbidden, false])
+    }
+  }
+  const worker = fs.readFileSync(path.join(out, 'out/worker.js'))
+  expect(gzipSync(worker).length).toBeLessThan(16 * 1024)
+})
+
+it('1.2 the auth worker is compiled by the same build, and binds its own database role', async () => {
+  const out = temporaryFolder()
+  const { refusals, built } = await build(authTarget(out))
+  expect(refusals).toEqual([])
+  expect(built?.table.databaseRoles).toEqual({ caller: 'backend_authenticated', service: 'auth_admin' })
+  for (const [, text] of texts(path.join(out, 'out'))) expect(text.includes('__decorate')).toBe(false)
+})
+
+it('8.5 wrangler takes the output as it is', async () => {
+  const project = temporaryFolder()
+  fs.cpSync(orders, project, { recursive: true, filter: (name) => !name.includes('.stack') })
+  await build(projectTarget(project, 'src/app.module.ts', []))
+  const wrangler = path.join(root, 'node_modules/wrangler/bin/wrangler.js')
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [wrangler, 'deploy', '--dry-run', '--outdir', temporaryFolder()],
+    {
+      cwd: project,
+      encoding: 'utf8',
+      env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: 'true', NO_COLOR: '1', HOME: temporaryFolder() },
+    },
+  )
+  expect([status, stderr]).toEqual([0, expect.any(String)])
+  expect(stdout).toContain('driver.js')
+  expect(stdout).toContain('--dry-run')
+}, 60_000)

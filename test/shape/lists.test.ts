@@ -1,0 +1,147 @@
+/** Every closed list is complete, and what the repository says of itself is true. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { decoratorNames } from '../../build/declaration.ts'
+import { exitCodes } from '../../cli/failure.ts'
+import { verbs } from '../../cli/verbs.ts'
+import { authErrors } from '../../src/auth/answers.ts'
+import { errorCodes } from '../../src/wire/envelope.ts'
+import { webhookProviders } from '../../src/wire/webhook-providers.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')
+
+function tracked(...endings: string[]): string[] {
+  const skipped = /^(?:node_modules|\.git|dist)$|^\.stack$/
+  const walk = (folder: string): string[] =>
+    fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      if (skipped.test(entry.name)) return []
+      const name = path.posix.join(folder, entry.name)
+      return entry.isDirectory() ? walk(name) : [name]
+    })
+  return walk('.').filter((name) => endings.some((ending) => name.endsWith(ending)))
+}
+
+const code = tracked('.ts', '.cjs', '.sql', '.md', '.json', '.toml', '.ci/run').filter(
+  (name) => name !== 'package-lock.json',
+)
+
+describe('closed lists', () => {
+  it('every error code that is thrown stands in a list', () => {
+    const known = new Set([...Object.keys(errorCodes), ...Object.keys(authErrors)])
+    const used = tracked('.ts')
+      .filter((name) => /^(?:runtime|src)\//.test(name))
+      .flatMap((name) => [
+        ...read(name).matchAll(/(?:refuse|authError)\(\s*'([a-z_]+)'|new HttpError\(\s*\d+,\s*'([a-z_]+)'/g),
+      ])
+      .map(([, one, other]) => one ?? other!)
+    expect(used.filter((name) => !known.has(name))).toEqual([])
+    expect(used.length).toBeGreaterThan(20)
+  })
+
+  it('the decorators that the build knows are those that the SDK exports', () => {
+    const exported = [
+      ...read('src/sdk/index.ts').matchAll(/export \{([^}]*)\} from '.\/(?:modules|routes|injectors|webhooks)\.ts'/g),
+    ]
+      .flatMap(([, names]) => names!.split(','))
+      .map((name) => name.trim())
+      .filter((name) => name && !name.startsWith('type '))
+    expect(exported.sort()).toEqual([...decoratorNames].sort())
+  })
+
+  it('docs/contract.md names every error code, provider, verb, flag and exit code', () => {
+    const page = read('docs/contract.md')
+    const flags = verbs.flatMap(({ options }) => options.map(({ long }) => long!))
+    const words = [
+      ...Object.keys(errorCodes),
+      ...Object.keys(authErrors),
+      ...webhookProviders,
+      ...verbs.map(({ name }) => name),
+      ...flags,
+    ]
+    expect(words.filter((word) => !page.includes(word))).toEqual([])
+    expect(Object.values(exitCodes).filter((number) => !new RegExp(`\\b${number}\\b`).test(page))).toEqual([])
+  })
+
+  it('every rule that code or tests quote stands in docs/contract.md', () => {
+    const rules = new Set([...read('docs/contract.md').matchAll(/^- \*\*(\d+\.\d+)\*\*/gm)].map(([, number]) => number))
+    const quoted = code
+      .filter((name) => name.endsWith('.ts') || name.endsWith('.sql'))
+      .flatMap((name) => [...read(name).matchAll(/contract (\d+\.\d+)/g)].map(([, number]) => number))
+    expect([...new Set(quoted)].filter((number) => !rules.has(number))).toEqual([])
+    expect(rules.size).toBeGreaterThan(50)
+  })
+})
+
+describe('the repository', () => {
+  it('pins every version exactly', () => {
+    for (const manifest of ['package.json', 'tools/node/package.json']) {
+      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(manifest))
+      for (const version of Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+        expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
+      }
+    }
+  })
+
+  it('has one esbuild, one workerd and one miniflare', () => {
+    const { packages } = JSON.parse(read('package-lock.json'))
+    for (const name of ['esbuild', 'workerd', 'miniflare', 'typescript']) {
+      const copies = Object.keys(packages).filter((key) => key.endsWith(`node_modules/${name}`))
+      expect(copies).toEqual([`node_modules/${name}`])
+    }
+  })
+
+  it('runs no install script: every package that has one is denied by name', () => {
+    const { packages } = JSON.parse(read('package-lock.json'))
+    const { allowScripts } = JSON.parse(read('package.json'))
+    const withScript = Object.entries<{ hasInstallScript?: boolean }>(packages)
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([key]) => key.replace(/^.*node_modules\//, ''))
+    expect(Object.keys(allowScripts).sort()).toEqual([...new Set(withScript)].sort())
+    expect(Object.values(allowScripts).every((isAllowed) => isAllowed === false)).toBe(true)
+  })
+
+  it('names no registry host and no path of a machine', () => {
+    const forbidden = /registry\.npmjs|\/(?:root|work|farm)\/|\/home\/[a-z]/
+    expect(
+      [...code, 'package-lock.json'].filter(
+        (name) => name !== 'test/shape/lists.test.ts' && forbidden.test(read(name)),
+      ),
+    ).toEqual([])
+  })
+
+  it('holds no test that is skipped or focused without a reason', () => {
+    const tests = tracked('.test.ts').filter((name) =>
+      /\b(?:it|describe|test)\.(?:only|todo|fails)\b|\b(?:it|describe)\.skip\(/.test(read(name)),
+    )
+    expect(tests.filter((name) => name !== 'test/shape/lists.test.ts')).toEqual([])
+  })
+
+  it('ARCHITECTURE.md maps every room and every file at the top', () => {
+    const map = read('ARCHITECTURE.md')
+    const folders = [
+      'src/sdk',
+      'src/wire',
+      'src/auth',
+      'src/auth/schema',
+      'build',
+      'runtime',
+      'cli',
+      'local',
+      'bin',
+      'tools',
+      'test',
+      'docs',
+      'examples/orders',
+    ]
+    for (const folder of folders) expect(map).toContain(`${path.posix.basename(folder)}/`)
+    const files = ['build', 'runtime', 'cli', 'local', 'src/sdk', 'src/wire', 'bin', 'tools'].flatMap((folder) =>
+      fs
+        .readdirSync(path.join(root, folder), { withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(?:ts|cjs)$/.test(entry.name))
+        .map(({ name }) => name.replace(/\.(?:ts|cjs)$/, '')),
+    )
+    expect(files.filter((name) => !new RegExp(`\\b${name}\\b`).test(map))).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+/** The command line as a person runs it: another process, its output, its exit code. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export const packageRoot = path.resolve(import.meta.dirname, '../..')
+
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Running {
+  child: ChildProcess
+  /** Resolves when the text has appeared in either stream. */
+  seen(text: string, timeoutMs?: number): Promise<void>
+  output(): string
+  finished: Promise<Finished>
+}
+
+/** Starts `stack …` through the launcher; ended with the test. */
+export function start(
+  args: string[],
+  { cwd = packageRoot, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Running {
+  return startProcess(process.execPath, [path.join(packageRoot, 'bin/stack.cjs'), ...args], cwd, env)
+}
+
+export function stack(args: string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<Finished> {
+  return start(args, options).finished
+}
+
+export function startProcess(file: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
+  const { INIT_CWD: _npm, FORCE_COLOR: _colour, ...inherited } = process.env
+  const child = spawn(file, args, { cwd, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  const waiting = new Set<() => void>()
+  const changed = () => {
+    for (const check of waiting) check()
+  }
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+    changed()
+  })
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+    changed()
+  })
+  const finished = new Promise<Finished>((resolve) => {
+    child.on('close', (code) => {
+      resolve({ code, stdout, stderr })
+      changed()
+    })
+  })
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await finished
+  })
+  return {
+    child,
+    finished,
+    output: () => stdout + stderr,
+    seen(text, timeoutMs = 20_000) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const check = () => {
+        if ((stdout + stderr).includes(text)) resolve()
+        else if (child.exitCode !== null) reject(new Error(`ended before "${text}" was seen:\n${stdout}${stderr}`))
+      }
+      const timer = setTimeout(() => reject(new Error(`"${text}" was not seen:\n${stdout}${stderr}`)), timeoutMs)
+      waiting.add(check)
+      check()
+      return promise.finally(() => {
+        clearTimeout(timer)
+        waiting.delete(check)
+      })
+    },
+  }
+}
