@@ -118,7 +118,7 @@ export interface Member {
   parameters: HandlerParameter[]
 }
 
-export interface HandlerParameter {
+interface HandlerParameter {
   name: string
   place: Place
   marks: Mark[]

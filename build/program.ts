@@ -52,7 +52,9 @@ export function openProgram(root: string, entry: string): Program {
   function imported(from: SourceFile, specifier: string): SourceFile | undefined {
     const containing = path.join(root, from.path)
     const { resolvedModule } = ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions)
-    if (!resolvedModule || resolvedModule.isExternalLibraryImport) return undefined
+    // by the path from here: this project may itself lie below a node_modules
+    if (!resolvedModule || relative(resolvedModule.resolvedFileName).split('/').includes('node_modules'))
+      return undefined
     return /(?<!\.d)\.[cm]?tsx?$/.test(resolvedModule.resolvedFileName)
       ? read(resolvedModule.resolvedFileName)
       : undefined

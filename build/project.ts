@@ -18,7 +18,7 @@ export type Expression =
   | { kind: 'other'; text: string; place: Place }
 
 /** `key` is undefined for a spread, and for what has no name at build (a computed key, a getter). */
-export interface Property {
+interface Property {
   key: string | undefined
   keyPlace: Place
   value: Expression
@@ -36,7 +36,7 @@ export interface DecoratorSyntax {
   onMember: boolean
 }
 
-export interface ParameterSyntax {
+interface ParameterSyntax {
   name: string
   place: Place
   /** The type's name where it is a plain reference: `Orders`, or `orders.Orders`. */

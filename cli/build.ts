@@ -4,7 +4,7 @@ import path from 'node:path'
 import { report } from '../build/emit/report.ts'
 import { type BuildResult, build } from '../build/index.ts'
 import { render, toJson } from '../build/render.ts'
-import { projectTarget } from '../build/targets.ts'
+import { authTarget, projectTarget } from '../build/targets.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
 
@@ -17,12 +17,15 @@ export interface BuildFlags {
 export async function runBuild({ project: named, out, format }: BuildFlags): Promise<void> {
   const { root, project, roles } = locateProject(named)
   const began = performance.now()
-  const target = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
+  const folder = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
   const names = roles.map(({ name }) => name)
-  const { refusals, built } = await build(projectTarget(root, project.entry, names, target))
+  const target = projectTarget(root, project.entry, names, folder)
+  const { refusals, built } = await build(target)
   if (format === 'json') for (const refusal of refusals) process.stderr.write(`${JSON.stringify(toJson(refusal))}\n`)
   else if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals)}\n`)
   if (!built) throw new Failure('refused', '')
+  const auth = await build(authTarget(path.join(target.out, 'auth')))
+  if (!auth.built) throw new Error('the auth module does not build')
   if (format === 'text') process.stderr.write(`${report(built.table, built.files, performance.now() - began)}\n`)
 }
 

@@ -98,6 +98,12 @@ function devVars(root: string): Record<string, string> {
   return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
 }
 
+/** Short where it lies below the person's place, whole where it does not. */
+function shownPath(file: string): string {
+  const relative = path.relative(process.env['INIT_CWD'] ?? process.cwd(), file)
+  return relative.startsWith('..') ? file : relative
+}
+
 function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]+@/, '@')
 }
@@ -121,7 +127,7 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
 
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
-             (with its password: database_url in ${path.relative(process.env['INIT_CWD'] ?? process.cwd(), path.join(root, '.stack/local.json'))})
+             (with its password: database_url in ${shownPath(path.join(root, '.stack/local.json'))})
 ${hooks.length > 0 ? `  Webhooks\n${hooks.join('\n')}\n` : ''}${tryText(stack, variables)}
   Ctrl-C ends everything that was started.
 

@@ -40,7 +40,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
 }
 
 /** Each `worker.js:1:2345` as the place in the source that it was made of. */
-export function mapStack(stack: string, mapOf: (file: string) => SourceMap | undefined): string {
+function mapStack(stack: string, mapOf: (file: string) => SourceMap | undefined): string {
   return stack.replace(
     /(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g,
     (whole, file: string, line: string, column: string) => {

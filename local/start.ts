@@ -13,7 +13,7 @@ import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
 import { startWorkers } from './worker.ts'
 
-export const defaultPort = 8787
+const defaultPort = 8787
 
 const packageRoot = path.resolve(import.meta.dirname, '..')
 
@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 /** What a start took, in milliseconds. */
-export interface Times {
+interface Times {
   build: number
   postgres: number
   workers: number

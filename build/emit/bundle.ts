@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import esbuild from 'esbuild'
-import type { Program } from '../program.ts'
+import { type Program, sdkName } from '../program.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 import { erase } from './erase.ts'
 
@@ -106,9 +106,11 @@ function projectSources(program: Program, sdk: string, originals: Map<string, st
     setup(build) {
       build.onResolve({ filter: /^@stack\/backend$/ }, () => ({ path: sdk, sideEffects: false }))
       build.onLoad({ filter: /\.tsx?$/ }, ({ path: file }) => {
-        if (file.includes(`${path.sep}node_modules${path.sep}`)) return undefined
+        const isInstalled = path.relative(program.root, file).split(path.sep).includes('node_modules')
+        if (isInstalled) return undefined
         const text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '')
-        if (!text.includes('@')) return undefined
+        const isProject = file.startsWith(program.root + path.sep)
+        if (!text.includes('@') || !(isProject || text.includes(sdkName))) return undefined
         const source = program.read(file)
         const spans = source.decorators.filter((decorator) => program.sdkDecorator(source, decorator) !== undefined)
         if (spans.length === 0) return undefined

@@ -1,6 +1,6 @@
 /** The replay window (contract 7.4), computed on the very value that was signed. */
 
-export const windowSeconds = 300
+const windowSeconds = 300
 
 /**
  * @param timestamp Unix time in seconds, as sent.

@@ -45,7 +45,7 @@ describe('stack build', () => {
     const out = temporaryFolder()
     expect((await stack(['build', '--project', root, '--out', out])).code).toBe(0)
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
-    expect(fs.readdirSync(out).sort()).toEqual(['out', 'roles.d.ts', 'table.json'])
+    expect(fs.readdirSync(out).sort()).toEqual(['auth', 'out', 'roles.d.ts', 'table.json'])
   })
 
   it('refuses with exit 1, and writes nothing', async () => {

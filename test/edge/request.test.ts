@@ -98,7 +98,7 @@ describe('2.3 arguments and results', () => {
 
   it('the stack in the log names file, line and column of the project, through the minified bundle', async () => {
     const { json } = await probe.call('/request/throw')
-    const line = probe.log.find((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')
+    const line = await probe.logged((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')
     const { createLogPrinter } = await import('../../local/log.ts')
     const out = probe.stack.record && `${probe.root}/.stack/out`
     const printed = createLogPrinter({ backend: out }, process.stderr)(JSON.stringify(line))
@@ -122,7 +122,7 @@ describe('2.3 arguments and results', () => {
 
   it('Log writes one JSON line with the request’s id', async () => {
     const { headers } = await probe.call('/request/log')
-    const line = probe.log.find((entry) => entry['message'] === 'said by a handler')
+    const line = await probe.logged((entry) => entry['message'] === 'said by a handler')
     expect(line).toMatchObject({
       level: 'warn',
       worker: 'backend',
@@ -240,7 +240,7 @@ describe('5.1, 5.3 whatever SQL a handler runs, it sees no foreign row', () => {
       expect((await run(thief, forged)).status).toBe(500)
       expect((await run(thief, forged, 'service')).text).not.toContain('28000')
     }
-    expect(probe.log.some(({ error }) => String(error).includes('not signed by the backend'))).toBe(true)
+    await probe.logged(({ error }) => String(error).includes('not signed by the backend'))
     expect((await run(owner, [{ text: 'select text from notes' }])).json).toEqual([[{ text }]])
   })
 

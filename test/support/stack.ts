@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import getPort from 'get-port'
 import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { locateProject } from '../../cli/project.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
 
@@ -14,8 +14,8 @@ export interface TestStack {
   stack: LocalStack
   /** The project's copy. */
   root: string
-  /** Every line that a worker logged, parsed where it is JSON. */
-  log: Record<string, unknown>[]
+  /** The first line of a worker's log that fits: lines arrive a moment after the answer. */
+  logged(isWanted: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
   /** SQL as the owner of the database. */
   sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
   call(path: string, options?: CallOptions): Promise<Answer>
@@ -53,7 +53,8 @@ export interface Person {
 export function useStack(project: string, variables?: Record<string, string>): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
   const source = path.resolve(import.meta.dirname, '../..', project)
-  const test = { root, log: [] as Record<string, unknown>[] } as TestStack
+  const test = { root } as TestStack
+  const log: Record<string, unknown>[] = []
   let owner: pg.Client
 
   beforeAll(async () => {
@@ -66,7 +67,7 @@ export function useStack(project: string, variables?: Record<string, string>): T
         port: await getPort({ host: '127.0.0.1' }),
         fresh: false,
         say: () => {},
-        onLog: (line) => test.log.push(parsed(line)),
+        onLog: (line) => log.push(parsed(line)),
       },
       new AbortController().signal,
     )
@@ -82,6 +83,7 @@ export function useStack(project: string, variables?: Record<string, string>): T
     fs.rmSync(root, { recursive: true, force: true })
   })
 
+  test.logged = (isWanted) => vi.waitUntil(() => log.find(isWanted), { timeout: 5_000 })
   test.sql = async (text, values) => (await owner.query(text, values)).rows
   test.call = (address, options) => call(`${test.url}${address}`, options)
   test.role = (method, userId, role) =>
