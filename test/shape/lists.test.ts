@@ -92,6 +92,16 @@ describe('the repository', () => {
     }
   })
 
+  it('locks every platform’s package: a registry that lacks one would leave a lock that npm ci refuses', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>
+    }
+    const missing = Object.values(packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => !Object.keys(packages).some((key) => key.endsWith(`node_modules/${name}`)))
+    expect(missing).toEqual([])
+  })
+
   it('runs no install script: every package that has one is denied by name', () => {
     const { packages } = JSON.parse(read('package-lock.json'))
     const { allowScripts } = JSON.parse(read('package.json'))
