@@ -60,6 +60,24 @@ export async function migrate(databaseUrl: string, set: MigrationSet): Promise<s
   }
 }
 
+/** Tables that users may reach and that no policy guards: every user would see every row (contract 5.5). */
+export async function unguardedTables(databaseUrl: string): Promise<string[]> {
+  const client = new pg.Client(databaseUrl)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `select format('%I.%I', nspname, relname) as name
+       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+       where relkind in ('r', 'p') and not relrowsecurity and nspname not in ('pg_catalog', 'information_schema')
+         and has_any_column_privilege('backend_authenticated', pg_class.oid, 'SELECT, INSERT, UPDATE')
+       order by 1`,
+    )
+    return rows.map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
 export interface DatabaseKeys {
   /** HMAC key of the claims, as text (contract 5.3). */
   claimsKey: string

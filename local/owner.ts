@@ -2,20 +2,12 @@
  * `.stack/processes.json`: which processes hold this folder. One stack at a time; and a workerd whose stack was killed
  * keeps its port until the next start ends it, by its number, while that number still names the same process.
  */
-import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeWhole } from '../build/emit/write.ts'
+import { type Process, processes } from './processes.ts'
 
 const endMs = 5_000
-
-interface Process {
-  pid: number
-  parent: number
-  /** When it began, in the system's own words: with the number, it names one process for ever. */
-  began: string
-  command: string
-}
 
 interface Held {
   stack: Process
@@ -67,31 +59,5 @@ function read(file: string): Held | undefined {
     return JSON.parse(fs.readFileSync(file, 'utf8')) as Held
   } catch {
     return undefined
-  }
-}
-
-/** From /proc where there is one: a small Linux has no ps. None on Windows, where a job ends with its owner. */
-function processes(): Process[] {
-  if (process.platform === 'win32') return []
-  if (process.platform === 'linux') return fs.readdirSync('/proc').flatMap(processAt)
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,lstart=,args='], { encoding: 'utf8' }).split('\n')
-  return lines.flatMap((line) => {
-    const [pid, parent, ...rest] = line.trim().split(/\s+/)
-    if (!pid) return []
-    return [
-      { pid: Number(pid), parent: Number(parent), began: rest.slice(0, 5).join(' '), command: rest.slice(5).join(' ') },
-    ]
-  })
-}
-
-function processAt(name: string): Process[] {
-  if (!/^\d+$/.test(name)) return []
-  try {
-    const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from the third field on
-    const command = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
-    return [{ pid: Number(name), parent: Number(fields[1]), began: fields[19]!, command }]
-  } catch {
-    return [] // it ended meanwhile
   }
 }

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import getPort from 'get-port'
 import pg from 'pg'
 import { isFree } from './ports.ts'
+import { isAlive } from './processes.ts'
 
 const startSeconds = 30
 const stopSeconds = 10
@@ -198,15 +199,6 @@ async function endAbandoned(data: string, password: string): Promise<boolean> {
   }
   fs.rmSync(file, { force: true }) // the number now belongs to some other process, or to none
   return false
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 async function showsDataDirectory(port: number, password: string, data: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** `.stack/local.json`: the record of a local stack that runs (contract 1.5). A record whose process is gone is never used. */
 import * as fs from 'node:fs'
 import { writeWhole } from '../build/emit/write.ts'
+import { isAlive } from './processes.ts'
 
 export interface LocalRecord {
   pid: number
@@ -44,14 +45,5 @@ async function answers({ base_url, service_role_key }: LocalRecord): Promise<boo
     return response.status !== 401 && response.headers.has('x-request-id') // whatever else is wrong with it
   } catch {
     return false
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -6,7 +6,7 @@ import { type BuildResult, build } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type Keys, keysAt } from './keys.ts'
-import { installKeys, migrate } from './migrate.ts'
+import { installKeys, migrate, unguardedTables } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
 import { isFree } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
@@ -123,6 +123,9 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
           })),
           ...(await migrate(urls.owner, { directory: path.join(root, 'migrations'), table: 'project_migrations' })),
         ]
+        for (const table of await unguardedTables(urls.owner)) {
+          say(`! ${table} is granted to users and has no row-level security: every user sees every row`)
+        }
         const { postgres: _owner, ...passwords } = keys.passwords
         await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
         return { postgres, urls, applied }

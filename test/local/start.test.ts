@@ -133,6 +133,20 @@ describe('stack start', () => {
     )
   })
 
+  it('5.5 a granted table without row-level security is said', async () => {
+    const root = shop()
+    const tables = ['guarded', 'unguarded', 'private'].map((name) => `create table public.${name} (id int);\n`)
+    fs.writeFileSync(
+      path.join(root, 'migrations/0002_more.sql'),
+      `${tables.join('')}grant select on public.guarded, public.unguarded to backend_authenticated;
+alter table public.guarded enable row level security;`,
+    )
+    const { running } = await startShop(root)
+    expect(running.output().match(/^.*row-level security.*$/gm)).toEqual([
+      '  ! public.unguarded is granted to users and has no row-level security: every user sees every row',
+    ])
+  })
+
   it('a second start in the same folder says where the first runs, and exits 0', async () => {
     const root = shop()
     const { url } = await startShop(root)
