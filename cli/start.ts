@@ -117,7 +117,7 @@ function readyText({ root }: LocatedProject, stack: LocalStack, variables: Recor
   const hooks = webhooks.map(({ name, secret }) => {
     const missing = variables[secret.env]
       ? ''
-      : `  ! ${secret.env} is not set: every delivery is refused (set it in .dev.vars)`
+      : `\n               ! ${secret.env} is not set: every delivery is refused; set it in .dev.vars`
     return `             POST /webhooks/${name}${missing}`
   })
   return `  build      ${seconds(times.build)}  ${routes.length} routes, ${webhooks.length} webhooks
@@ -127,8 +127,8 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
 
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
-             (with its password: database_url in ${shownPath(path.join(root, '.stack/local.json'))})
-${hooks.length > 0 ? `  Webhooks\n${hooks.join('\n')}\n` : ''}${tryText(stack, variables)}
+             (its password: ${shownPath(path.join(root, '.stack/local.json'))})
+${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(stack, variables)}
   Ctrl-C ends everything that was started.
 
 `
@@ -152,20 +152,27 @@ function tryText({ record, built }: LocalStack, variables: Record<string, string
   const commands: string[] = []
   if (gated) {
     commands.push(`  # sign up, and call a route that requires it
-  TOKEN=$(curl -s ${base_url}/auth/sign-up -H 'content-type: application/json' \\
-    -d "{\\"email\\":\\"ada$RANDOM@example.com\\",\\"password\\":\\"correct horse battery\\"}" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -si -w '\\n' ${base_url}${gated.path} -H "authorization: Bearer $TOKEN"`)
+  TOKEN=$(curl -s ${base_url}/auth/sign-up \\
+    -H 'content-type: application/json' \\
+    -d "{\\"email\\":\\"ada$RANDOM@example.com\\",\\"password\\":\\"correct horse\\"}" |
+    sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -si -w '\\n' ${base_url}${gated.path} \\
+    -H "authorization: Bearer $TOKEN"`)
   }
   if (webhook) {
     const secret = variables[webhook.secret.env]
     const body = JSON.stringify({ type: webhook.events[0]!.key, data: { order: 1 } })
     commands.push(`  # deliver a signed payment
-  BODY='${body}' T=$(date +%s); curl -si -w '\\n' ${base_url}/webhooks/${webhook.name} -d "$BODY" \\
-    -H "x-payments-signature: t=$T,v1=$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)"`)
+  T=$(date +%s) BODY='${body}'
+  V1=$(printf '%s.%s' "$T" "$BODY" |
+    openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)
+  curl -si -w '\\n' ${base_url}/webhooks/${webhook.name} \\
+    -H "x-payments-signature: t=$T,v1=$V1" -d "$BODY"`)
   }
   if (refused) {
+    const bearer = gated && refused !== gated ? ' \\\n    -H "authorization: Bearer $TOKEN"' : ''
     commands.push(`  # see a refusal: ${describeGate(refused.gate)}
-  curl -si -w '\\n' ${base_url}${refused.path}${gated && refused !== gated ? ' -H "authorization: Bearer $TOKEN"' : ''}`)
+  curl -si -w '\\n' ${base_url}${refused.path}${bearer}`)
   }
   return commands.length > 0 ? `\n${commands.join('\n\n')}\n` : ''
 }

@@ -4,7 +4,8 @@ import { SourceMap } from 'node:module'
 import path from 'node:path'
 import { styleText } from 'node:util'
 
-const shown = new Set(['level', 'worker', 'message', 'request_id', 'error', 'stack', 'method', 'path', 'status', 'ms'])
+/** Fields that the runtime's own line about a delivery says in its message already. */
+const inMessage = new Set(['webhook', 'reason', 'event'])
 
 /** @param outs where each worker's bundle and source maps are. */
 export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): (line: string) => string {
@@ -29,8 +30,9 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
     const id = request_id ? ` ${styleText('dim', String(request_id), { stream })}` : ''
     if (worker === 'front') return `${time} ${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']} ms${id}`
     const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim'
+    const isAboutDelivery = String(message).startsWith('webhook ')
     const fields = Object.entries(rest)
-      .filter(([name]) => !shown.has(name))
+      .filter(([name]) => !(isAboutDelivery && inMessage.has(name)))
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
     const head = `${time} ${styleText(colour, String(level), { stream })} ${from}${message}${fields.join('')}${id}`

@@ -129,7 +129,7 @@ describe('stack start', () => {
     fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=x\n')
     const { running } = await startShop(root)
     expect(running.output()).toContain(
-      'POST /webhooks/codehost  ! CODEHOST_SECRET is not set: every delivery is refused',
+      'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused; set it in .dev.vars',
     )
   })
 
