@@ -22,9 +22,9 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
     try {
       entry = JSON.parse(line)
     } catch {
-      return line // somebody's own console.log
+      return harmless(line) // somebody's own console.log
     }
-    if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return line
+    if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return harmless(line)
     const { level, worker, message, request_id, error, stack, ...rest } = entry
     const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
     const id = request_id ? ` ${styleText('dim', String(request_id), { stream })}` : ''
@@ -35,10 +35,15 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
       .filter(([name]) => !(isAboutDelivery && inMessage.has(name)))
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
-    const head = `${time} ${styleText(colour, String(level), { stream })} ${from}${message}${fields.join('')}${id}`
+    const head = `${time} ${styleText(colour, String(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`
     const trace = typeof stack === 'string' ? mapStack(stack, (file) => mapOf(String(worker), file)) : error
-    return trace ? `${head}\n${String(trace).replace(/^/gm, '    ')}` : head
+    return trace ? `${head}\n${harmless(String(trace)).replace(/^/gm, '    ')}` : head
   }
+}
+
+/** What came from outside must not move the cursor or colour the terminal. */
+function harmless(text: string): string {
+  return text.replace(/[^\n\t\P{Cc}]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
 /** Each `worker.js:1:2345` as the place in the source that it was made of. */

@@ -29,7 +29,7 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
     requestId,
     path: query === -1 ? request.url.slice(afterHost) : request.url.slice(afterHost, query),
     search: query === -1 ? '' : request.url.slice(query),
-    log: (level, message, fields) => writeLine(env, level, message, { request_id: requestId, ...fields }),
+    log: (level, message, fields) => writeLine(env, level, message, { ...fields, request_id: requestId }),
     waitUntil: (promise) => context.waitUntil(promise),
   }
 }

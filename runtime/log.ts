@@ -3,11 +3,12 @@ import type { LogLevel } from '../src/sdk/scope.ts'
 import type { Env } from './call.ts'
 
 export function writeLine(env: Env, level: LogLevel, message: string, fields: Record<string, unknown>): void {
+  const own = { level, worker: env['STACK_WORKER'] ?? 'backend', message }
   try {
-    console[level](JSON.stringify({ level, worker: env['STACK_WORKER'] ?? 'backend', message, ...fields }))
+    console[level](JSON.stringify(Object.assign({ ...own }, fields, own))) // a field of the project's cannot pose as these
   } catch {
     // a sink that throws, or fields that cannot be written as JSON, must not harm the request
-    console[level](JSON.stringify({ level, worker: 'backend', message: String(message) }))
+    console[level](JSON.stringify({ ...own, message: String(message) }))
   }
 }
 

@@ -1,0 +1,48 @@
+/** The workers' JSON lines as a person reads them. */
+import { describe, expect, it } from 'vitest'
+import { createLogPrinter } from '../../local/log.ts'
+
+const printed = (line: object | string) =>
+  createLogPrinter(
+    {},
+    process.stderr,
+  )(typeof line === 'string' ? line : JSON.stringify(line)).replace(/^\d\d:\d\d:\d\d\.\d{3} /, '')
+
+describe('createLogPrinter', () => {
+  it('prints a request, a line with its fields, and an error with its stack', () => {
+    const request = {
+      level: 'info',
+      worker: 'front',
+      method: 'GET',
+      path: '/x',
+      status: 200,
+      ms: 3,
+      request_id: 'req_1',
+    }
+    expect(printed(request)).toBe('GET /x 200 3 ms req_1')
+    expect(printed({ level: 'warn', worker: 'auth', message: 'said', reason: 'x', n: [1] })).toBe(
+      'warn auth: said reason=x n=[1]',
+    )
+    const failed = { level: 'error', worker: 'backend', message: 'failed', stack: 'Error: no\n    at x' }
+    expect(printed(failed)).toBe('error failed\n    Error: no\n        at x')
+  })
+
+  it('says of a delivery what the message does not say already', () => {
+    const line = {
+      level: 'warn',
+      worker: 'backend',
+      message: 'webhook a refused a delivery: b',
+      webhook: 'a',
+      reason: 'b',
+    }
+    expect(printed(line)).toBe('warn webhook a refused a delivery: b')
+  })
+
+  it('passes on what is no line of ours, and no control character of anybody', () => {
+    expect(printed('plain \u001b[31mred')).toBe('plain \\x1b[31mred')
+    expect(printed('[1]')).toBe('[1]')
+    expect(printed({ level: 'info', worker: 'backend', message: 'a\u001b[2J\r', x: '\u0007' })).toBe(
+      'info a\\x1b[2J\\x0d x=\\x07',
+    )
+  })
+})
