@@ -6,6 +6,7 @@ import { refuse } from '../../src/sdk/errors.ts'
 import type { Row, Session } from '../../src/sdk/scope.ts'
 import { toHex } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
+import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
@@ -183,17 +184,10 @@ async function within<T>(answer: Promise<T>, limitMs = statementMs + 2_000): Pro
   }
 }
 
-const claimsKeys = new Map<string, Promise<CryptoKey>>()
-
 /** HMAC-SHA-256 in hex, under the key that the database verifies it with (contract 5.3). */
 async function signClaims(call: Call, claims: string): Promise<string> {
   const secret = textBinding(call.env, 'CLAIMS_KEY')
   if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
-  const encoder = new TextEncoder()
-  let key = claimsKeys.get(secret)
-  if (!key) {
-    key = crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-    claimsKeys.set(secret, key)
-  }
-  return toHex(await crypto.subtle.sign('HMAC', await key, encoder.encode(claims)))
+  const key = await hmacKey('SHA-256', secret)
+  return toHex(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(claims)))
 }

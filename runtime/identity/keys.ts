@@ -42,7 +42,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   let attemptedAt = Number.NEGATIVE_INFINITY
   let failures = 0
   let refreshing: { done: Promise<void>; startedAt: number } | undefined
-  let seeded = seed === undefined ? undefined : importKeys(seed).then((imported) => (keys ??= imported))
+  let unread = seed
 
   async function refresh(source: KeySource): Promise<void> {
     try {
@@ -57,6 +57,16 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
     } finally {
       refreshing = undefined
     }
+  }
+
+  async function readSeed(text: string, source: KeySource): Promise<void> {
+    try {
+      const imported = await importKeys(text)
+      keys ??= imported
+    } catch (error) {
+      source.failed(error)
+    }
+    unread = undefined
   }
 
   /** Starts a refresh unless one runs or this window has had its own. A lease, not a flag: an owner may be cancelled. */
@@ -85,8 +95,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
 
   return {
     async find(kid, source) {
-      if (seeded) await seeded.catch((error) => source.failed(error))
-      seeded = undefined
+      if (unread !== undefined) await readSeed(unread, source)
       if (matching(kid).length === 0) await refreshed(source)
       else if (isOld()) refreshIfDue(source)
       return matching(kid)

@@ -1,5 +1,6 @@
 /** Whether a delivery is what its sender signed, now. The reasons only reach the log (contract 7.9). */
 import { fromBase64, fromHex } from '../bytes.ts'
+import { hmacKey } from '../hmac.ts'
 import type { Scheme } from './presets.ts'
 import { refuseTimestamp } from './replay.ts'
 import { signedBytes } from './signed.ts'
@@ -69,17 +70,4 @@ export async function isGenuine(scheme: Scheme, claim: Claim, secret: string, bo
     if (await crypto.subtle.verify('HMAC', key, signature, signed)) return true
   }
   return false
-}
-
-/** Keys by algorithm and secret: the secret itself is read from the environment at every request. */
-const keys = new Map<string, Promise<CryptoKey>>()
-
-function hmacKey(hash: Scheme['algorithm'], secret: string): Promise<CryptoKey> {
-  const name = `${hash}:${secret}`
-  let key = keys.get(name)
-  if (!key) {
-    key = crypto.subtle.importKey('raw', new TextEncoder().encode(secret), { name: 'HMAC', hash }, false, ['verify'])
-    keys.set(name, key)
-  }
-  return key
 }
