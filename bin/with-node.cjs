@@ -70,9 +70,12 @@ function fail(sentence) {
 /** npm that is ended without a terminal leaves what it started behind: whoever lost a parent ends. */
 function endWithParent(end) {
   const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid !== parent) end()
-  }, 500).unref()
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer) // once: a second signal would cut an orderly end short
+    end()
+  }, 500)
+  timer.unref()
 }
 
 function run(tool, args) {

@@ -127,9 +127,13 @@ interface HandlerParameter {
 export interface Declarations {
   /** The file that must export the root module. */
   entry: string
+  /** Every file that was read. */
+  files: ReadonlySet<string>
   classes: ClassDeclaration[]
   /** Decorators of the SDK that stand where no declaration is read. */
   strayMarks: Mark[]
+  /** Decorators with a name of the SDK's that the file neither imports nor declares. */
+  unimported: { name: string; place: Place }[]
   /** Decorators of the SDK that are used as values. */
   markValues: { name: string; place: Place }[]
   /** Files that do not parse. */

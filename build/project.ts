@@ -32,7 +32,7 @@ export interface DecoratorSyntax {
   /** Offsets into the text. */
   start: number
   end: number
-  /** Stands on a member of a class: blanking it must leave a `;` behind. */
+  /** Is the first thing of a member of a class: blanking it must leave a `;` behind. */
   onMember: boolean
 }
 
@@ -86,6 +86,8 @@ export interface SourceFile {
   stars: string[]
   /** Top-level `const` and enums; anything else that a name may mean is absent. */
   constants: Map<string, Expression>
+  /** Every other name that the top of the file declares. */
+  declared: Set<string>
   /** All, wherever they stand. */
   decorators: DecoratorSyntax[]
   /** Those that stand where a declaration is read: on a class at the top of the file, its methods, their parameters. */
@@ -110,6 +112,7 @@ export function parse(path: string, text: string): SourceFile {
     exports: new Map(),
     stars: [],
     constants: new Map(),
+    declared: new Set(),
     decorators: [],
     placed: new Set(),
     uses: [],
@@ -155,9 +158,11 @@ export function parse(path: string, text: string): SourceFile {
       if (ts.isIdentifier(node.expression)) file.exports.set('default', { local: node.expression.text })
     } else if (ts.isClassDeclaration(node)) readClass(node)
     else if (ts.isEnumDeclaration(node)) readEnum(node)
+    else if (ts.isFunctionDeclaration(node) && node.name) file.declared.add(node.name.text)
     else if (ts.isVariableStatement(node)) {
       for (const { name, initializer } of node.declarationList.declarations) {
         if (!ts.isIdentifier(name)) continue
+        file.declared.add(name.text)
         if (hasModifier(node, ts.SyntaxKind.ExportKeyword)) file.exports.set(name.text, { local: name.text })
         if (initializer && node.declarationList.flags & ts.NodeFlags.Const) {
           file.constants.set(name.text, readExpression(initializer))
@@ -406,7 +411,7 @@ export function parse(path: string, text: string): SourceFile {
     })
   }
 
-  function decoratorAt(decorator: ts.Decorator, onMember: boolean): DecoratorSyntax {
+  function decoratorAt(decorator: ts.Decorator, onMember: boolean, isFirst = true): DecoratorSyntax {
     const { expression, end } = decorator
     const start = decorator.getStart(tree)
     const call = unwrapped(expression)
@@ -418,13 +423,14 @@ export function parse(path: string, text: string): SourceFile {
       place: placeOf(start, end),
       start,
       end,
-      onMember,
+      onMember: onMember && isFirst,
     }
   }
 
   function decoratorsOf(node: ts.Node, onMember: boolean): DecoratorSyntax[] {
     const found = (ts.canHaveDecorators(node) && ts.getDecorators(node)) || []
-    return found.map((decorator) => decoratorAt(decorator, onMember))
+    const first = 'modifiers' in node ? (node.modifiers as ts.NodeArray<ts.ModifierLike> | undefined)?.[0] : undefined
+    return found.map((decorator) => decoratorAt(decorator, onMember, decorator === first))
   }
 
   function baseOf(node: ts.ClassDeclaration): Expression | undefined {

@@ -47,8 +47,11 @@ export const refusals = {
     message: ({ reason }) => `the project does not bundle: ${reason}`,
     fix: () => 'a package must be installed, a file must exist, a name must be exported, a Node module is `node:…`',
   }),
-  'entry-without-module': define<{ entry: string }>({
-    message: ({ entry }) => `${entry} exports no class with @Module`,
+  'entry-without-module': define<{ entry: string; isMissing: boolean }>({
+    message: ({ entry, isMissing }) =>
+      isMissing
+        ? `there is no ${entry}, which must export the root module`
+        : `${entry} exports no class with @Module of @stack/backend`,
     fix: () => 'export the root module from it: `@Module({ controllers: [] }) export class AppModule {}`',
   }),
   'entry-with-two-modules': define<{ entry: string }>({
@@ -78,6 +81,10 @@ export const refusals = {
   'decorator-not-called': define<{ name: string; form: string }>({
     message: ({ name }) => `@${name} must be called`,
     fix: ({ form }) => `write \`${form}\``,
+  }),
+  'decorator-not-imported': define<{ name: string }>({
+    message: ({ name }) => `@${name} is not imported`,
+    fix: ({ name }) => `write \`import { ${name} } from '@stack/backend'\``,
   }),
   'decorator-as-value': define<{ name: string }>({
     message: ({ name }) => `${name} is used as a value: a decorator is read where it stands, so this one would be lost`,

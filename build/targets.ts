@@ -1,5 +1,6 @@
 /** What is built: a project, and the auth module, by the same compiler under different circumstances (contract 1.2, 5.1). */
 import path from 'node:path'
+import { authPaths } from '../src/wire/auth-paths.ts'
 import type { BuildOptions } from './index.ts'
 
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
@@ -17,13 +18,7 @@ export function projectTarget(
     entry,
     out,
     roles,
-    reserved: [
-      webhooks,
-      { path: '/auth', owner },
-      { path: '/v1/management/auth', owner },
-      { path: '/admin/vault', owner },
-      { path: '/.well-known/oauth-authorization-server/auth', owner },
-    ],
+    reserved: [webhooks, ...authPaths.map((path) => ({ path, owner }))],
     databaseRoles: { caller: 'backend_authenticated', service: 'backend_service_role' },
   }
 }

@@ -22,6 +22,10 @@ try {
   process.exit(0)
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.usage)
+  if (error instanceof Error && 'syscall' in error) {
+    process.stderr.write(`error: ${error.message}\n`) // the disk is full, a folder is read-only: no fault of this code
+    process.exit(exitCodes.refused)
+  }
   if (!(error instanceof Failure)) throw error
   if (error.message)
     process.stderr.write(error.exitCode === exitCodes.refused ? `${error.message}\n` : `error: ${error.message}\n`)

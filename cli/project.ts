@@ -52,8 +52,13 @@ function nearestProject(from: string): string {
 
 /** Strict JSON: a duplicate key, a comment or a trailing comma is refused where it stands. */
 function readDeclared<T>(file: string, read: (json: unknown) => T): T {
-  const text = fs.readFileSync(file, 'utf8')
   const shown = path.relative(process.env['INIT_CWD'] ?? process.cwd(), file) || file
+  let text: string
+  try {
+    text = fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Failure('usage', `${shown} cannot be read: ${(error as Error).message}`)
+  }
   if (depthOf(text) > deepestJson) throw new Failure('usage', `${shown}: nested deeper than ${deepestJson} levels`)
   let tree: ReturnType<typeof parse>
   try {

@@ -6,6 +6,8 @@ import { describeGate } from '../build/emit/report.ts'
 import { createLogPrinter } from '../local/log.ts'
 import { HeldBy } from '../local/owner.ts'
 import { type LocalStack, PortTaken, Refused, RunsAlready, startStack } from '../local/start.ts'
+import type { Route } from '../runtime/table.ts'
+import { covers } from '../src/wire/permissions.ts'
 import { renderRefusals } from './build.ts'
 import { Failure } from './failure.ts'
 import { type LocatedProject, locateProject } from './project.ts'
@@ -30,7 +32,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   const outs = { backend: path.join(root, '.stack/out'), auth: path.join(root, '.stack/auth/out') }
   const print = createLogPrinter(outs, process.stderr)
   const onLog = (line: string) => {
-    if (json) process.stdout.write(`${line}\n`)
+    if (json) process.stdout.write(`${jsonLine(line)}\n`)
     else process.stderr.write(`${print(line)}\n`)
   }
   const held: string[] = []
@@ -46,7 +48,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   } catch (error) {
     if (interruption.signal.aborted)
       throw new Failure('interrupted', 'interrupted: everything that was started is ended')
-    if (error instanceof RunsAlready) return sayRunning(error, json)
+    if (error instanceof RunsAlready) return sayRunning(error, json, fresh || port !== undefined)
     throw failureOf(error, root)
   }
   if (json) process.stdout.write(`${JSON.stringify({ ...stack.record, times: stack.times })}\n`)
@@ -80,12 +82,22 @@ function failureOf(error: unknown, root: string): unknown {
   return new Failure('refused', `error: ${(error as Error).message}`)
 }
 
-function sayRunning({ record, message }: RunsAlready, json: boolean): void {
+/** @param isSpecial something was asked for that only a new start could give. */
+function sayRunning({ record, message }: RunsAlready, json: boolean, isSpecial: boolean): void {
+  if (isSpecial) throw new Failure('no stack', `${message}, on ${record.base_url}: end it first`)
   if (json) process.stdout.write(`${JSON.stringify(record)}\n`)
   else
     process.stderr.write(
       `  ${message}\n  API       ${record.base_url}\n  Postgres  ${withoutPassword(record.database_url)}\n`,
     )
+}
+
+/** What is no JSON (somebody's own console.log, workerd's own words) becomes a line that is. */
+function jsonLine(line: string): string {
+  try {
+    if (typeof JSON.parse(line) === 'object') return line
+  } catch {}
+  return JSON.stringify({ level: 'info', message: line })
 }
 
 /** The start-up requests of the stack itself are no news. */
@@ -108,7 +120,8 @@ function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]+@/, '@')
 }
 
-function readyText({ root }: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
+function readyText(located: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
+  const { root } = located
   const { record, built, postgres, times } = stack
   const { routes, webhooks } = built.table
   const seconds = (ms: number) => `${Math.round(ms)} ms`.padStart(8)
@@ -128,24 +141,30 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
              (its password: ${shownPath(path.join(root, '.stack/local.json'))})
-${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(stack, variables)}
+${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(located, stack, variables)}
   Ctrl-C ends everything that was started.
 
 `
 }
 
 /** Three commands that work as they stand, made from what the project really has. */
-function tryText({ record, built }: LocalStack, variables: Record<string, string>): string {
+function tryText(
+  { root, roles }: LocatedProject,
+  { record, built }: LocalStack,
+  variables: Record<string, string>,
+): string {
   const { base_url } = record
   const { routes, webhooks } = built.table
-  const gated = routes.find(
-    ({ method, path, gate }) =>
-      method === 'GET' && gate.required && !path.includes(':') && describeGate(gate) === 'signed in',
-  )
-  const refused =
-    routes.find(
-      ({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':') && gate !== gated?.gate,
-    ) ?? gated
+  const open = routes.filter(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':'))
+  const asks = ({ gate }: Route) =>
+    gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
+  const gated = open.find((route) => !asks(route))
+  const everybody = roles.find((role) => role.default)
+  const isRefused = ({ gate }: Route) =>
+    gate.role === undefined
+      ? gate.permission !== undefined && !everybody?.permissions.some((held) => covers(held, gate.permission!))
+      : gate.role !== everybody?.name
+  const refused = open.find(isRefused)
   const webhook = webhooks.find(
     ({ scheme, secret }) => 'provider' in scheme && scheme.provider === 'payments' && variables[secret.env],
   )
@@ -160,19 +179,28 @@ function tryText({ record, built }: LocalStack, variables: Record<string, string
     -H "authorization: Bearer $TOKEN"`)
   }
   if (webhook) {
-    const secret = variables[webhook.secret.env]
+    // the secret itself is not printed: the command reads it where it stands
+    const secret = `$(sed -n 's/^${webhook.secret.env}=//p' ${quoted(shownPath(path.join(root, '.dev.vars')))})`
     const body = JSON.stringify({ type: webhook.events[0]!.key, data: { order: 1 } })
     commands.push(`  # deliver a signed payment
-  T=$(date +%s) BODY='${body}'
+  T=$(date +%s) BODY=${quoted(body)}
+  SECRET="${secret}"
   V1=$(printf '%s.%s' "$T" "$BODY" |
-    openssl dgst -sha256 -hmac '${secret}' -r | cut -d' ' -f1)
+    openssl dgst -sha256 -hmac "$SECRET" -r | cut -d' ' -f1)
   curl -si -w '\\n' ${base_url}/webhooks/${webhook.name} \\
     -H "x-payments-signature: t=$T,v1=$V1" -d "$BODY"`)
   }
-  if (refused) {
-    const bearer = gated && refused !== gated ? ' \\\n    -H "authorization: Bearer $TOKEN"' : ''
+  if (refused && gated) {
     commands.push(`  # see a refusal: ${describeGate(refused.gate)}
-  curl -si -w '\\n' ${base_url}${refused.path}${bearer}`)
+  curl -si -w '\\n' ${base_url}${refused.path} \\
+    -H "authorization: Bearer $TOKEN"`)
+  } else if (gated) {
+    commands.push(`  # see a refusal: nobody is signed in\n  curl -si -w '\\n' ${base_url}${gated.path}`)
   }
   return commands.length > 0 ? `\n${commands.join('\n\n')}\n` : ''
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -14,18 +14,30 @@ export interface Keys {
   passwords: { postgres: string; stack_backend: string; stack_backend_service: string; stack_auth: string }
 }
 
-/** @throws Error naming the file when it is there and cannot be read: making new keys would lock the data away. */
+/** @throws Error naming the file when it is there and cannot be used: making new keys would lock the data away. */
 export function keysAt(file: string): Keys {
   if (fs.existsSync(file)) {
-    try {
-      return JSON.parse(fs.readFileSync(file, 'utf8')) as Keys
-    } catch (error) {
-      throw new Error(`${file} cannot be read (${(error as Error).message}); restore it, or start afresh with --fresh`)
-    }
+    const keys = read(file)
+    if (!keys) throw new Error(`${file} does not hold this stack's keys: restore it, or start afresh with --fresh`)
+    return keys
   }
   const keys = mint()
   writeWhole(file, `${JSON.stringify(keys, undefined, 2)}\n`, 0o600)
   return keys
+}
+
+function read(file: string): Keys | undefined {
+  let found: Partial<Keys> | null
+  try {
+    found = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Keys> | null
+  } catch {
+    return undefined
+  }
+  const isWhole = Object.entries(mint()).every(([name, value]) => typeof found?.[name as keyof Keys] === typeof value)
+  const hasPasswords = Object.keys(mint().passwords).every(
+    (login) => typeof found?.passwords?.[login as keyof Keys['passwords']] === 'string',
+  )
+  return isWhole && hasPasswords ? (found as Keys) : undefined
 }
 
 function mint(): Keys {

@@ -26,16 +26,19 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
     }
     if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return harmless(line)
     const { level, worker, message, request_id, error, stack, ...rest } = entry
+    const plain = (value: unknown) => harmless(String(value))
     const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
-    const id = request_id ? ` ${styleText('dim', String(request_id), { stream })}` : ''
-    if (worker === 'front') return `${time} ${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']} ms${id}`
+    const id = request_id ? ` ${styleText('dim', plain(request_id), { stream })}` : ''
+    if (worker === 'front') {
+      return `${time} ${plain(`${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']}`)} ms${id}`
+    }
     const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim'
     const isAboutDelivery = String(message).startsWith('webhook ')
     const fields = Object.entries(rest)
       .filter(([name]) => !(isAboutDelivery && inMessage.has(name)))
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
-    const head = `${time} ${styleText(colour, String(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`
+    const head = `${time} ${styleText(colour, plain(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`
     const trace = typeof stack === 'string' ? mapStack(stack, (file) => mapOf(String(worker), file)) : error
     return trace ? `${head}\n${harmless(String(trace)).replace(/^/gm, '    ')}` : head
   }

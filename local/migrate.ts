@@ -21,15 +21,14 @@ export interface MigrationSet {
 export async function migrate(databaseUrl: string, set: MigrationSet): Promise<string[]> {
   if (!fs.existsSync(set.directory)) return []
   const names = fs.readdirSync(set.directory).filter((name) => name.endsWith('.sql'))
-  const unnumbered = names.find((name) => !/^\d+/.test(name))
+  const unnumbered = names.find((name) => !/^\d+[A-Za-z0-9_.-]*\.sql$/.test(name))
   if (unnumbered !== undefined) {
     throw new Error(
-      `${path.join(set.directory, unnumbered)}: a migration's name starts with its number, like 0001_${unnumbered}`,
+      `${path.join(set.directory, unnumbered)}: a migration's name is its number and then letters, digits, _ . or -, like 0001_tables.sql`,
     )
   }
   if (names.length === 0) return []
-  const client = new pg.Client(databaseUrl)
-  await client.connect()
+  const client = await connect(databaseUrl)
   let current = ''
   try {
     const applied = await runner({
@@ -62,8 +61,7 @@ export async function migrate(databaseUrl: string, set: MigrationSet): Promise<s
 
 /** Tables that users may reach and that no policy guards: every user would see every row (contract 5.5). */
 export async function unguardedTables(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client(databaseUrl)
-  await client.connect()
+  const client = await connect(databaseUrl)
   try {
     const { rows } = await client.query<{ name: string }>(
       `select format('%I.%I', nspname, relname) as name
@@ -74,7 +72,7 @@ export async function unguardedTables(databaseUrl: string): Promise<string[]> {
     )
     return rows.map(({ name }) => name)
   } finally {
-    await client.end()
+    await client.end().catch(() => {})
   }
 }
 
@@ -85,13 +83,16 @@ export interface DatabaseKeys {
   passwords: Record<string, string>
 }
 
-/** Gives the logins their passwords and the database its copy of the claims key: what no migration may hold. */
+/** Gives the logins their passwords, takes back what they have set for themselves, and gives the database its copy of
+ * the claims key: what no migration may hold.
+ */
 export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Promise<void> {
-  const client = new pg.Client(databaseUrl)
-  await client.connect()
+  const client = await connect(databaseUrl)
   try {
     for (const [login, password] of Object.entries(keys.passwords)) {
-      await client.query(`alter role ${client.escapeIdentifier(login)} password ${client.escapeLiteral(password)}`)
+      const role = client.escapeIdentifier(login)
+      await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`)
+      await client.query(`alter role ${role} reset all`) // a login may set its own defaults: none of them outlives a start
     }
     const { inner, outer } = hmacPads(keys.claimsKey)
     await client.query(
@@ -100,7 +101,7 @@ export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Prom
       [inner, outer],
     )
   } finally {
-    await client.end()
+    await client.end().catch(() => {})
   }
 }
 
@@ -114,4 +115,12 @@ function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
     inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
     outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
   }
+}
+
+/** A server that goes away while nothing is asked of it fails the next query; without a listener it would end the process. */
+async function connect(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client(databaseUrl)
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }

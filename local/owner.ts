@@ -56,7 +56,8 @@ export function release(file: string): void {
 
 function read(file: string): Held | undefined {
   try {
-    return JSON.parse(fs.readFileSync(file, 'utf8')) as Held
+    const held = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Held> | null
+    return held?.stack && Array.isArray(held.workerd) ? (held as Held) : undefined
   } catch {
     return undefined
   }

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import getPort from 'get-port'
 import pg from 'pg'
 import { isFree } from './ports.ts'
-import { isAlive } from './processes.ts'
+import { isAlive, processes } from './processes.ts'
 
 const startSeconds = 30
 const stopSeconds = 10
@@ -49,10 +49,11 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   runner.own(runner.directory)
   const fresh = !fs.existsSync(data)
   if (fresh) await initialise(runner, data, options.password)
-  const replaced = await endAbandoned(data, options.password)
+  const replaced = await endAbandoned(data)
   const port = await freePort(options.port)
   const server = runner.spawn('postgres', [
     ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    ...(process.platform === 'linux' ? ['-c', 'client_connection_check_interval=1000'] : []), // a caller that is gone
     ...['-c', 'max_connections=200', '-c', 'log_min_messages=error'],
   ])
   const log = lastLines(server)
@@ -64,7 +65,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const version = await Promise.race([
     whenReady(port, options.password),
     exited.then((sentence) => Promise.reject(new Error(sentence))),
-  ])
+  ]).catch((error: unknown) => {
+    server.kill('SIGKILL') // nobody else would end it
+    throw error
+  })
   log.forget() // what it said while it came up
   return {
     port,
@@ -93,9 +97,9 @@ async function freePort(wanted: number | undefined): Promise<number> {
 }
 
 /** Ends a server that an earlier start has left in this folder, and removes the cluster. */
-export async function forgetPostgres({ directory, password }: PostgresOptions): Promise<void> {
+export async function forgetPostgres(directory: string): Promise<void> {
   const runner = runnerFor(directory)
-  await endAbandoned(path.join(runner.directory, 'data'), password)
+  await endAbandoned(path.join(runner.directory, 'data'))
   fs.rmSync(runner.directory, { recursive: true, force: true })
 }
 
@@ -126,6 +130,9 @@ function runnerFor(directory: string): Runner {
   }
   const identity = createHash('sha256').update(directory).digest('hex').slice(0, 12)
   const place = path.join(os.tmpdir(), `stack-postgres-${identity}`)
+  fs.mkdirSync(place, { recursive: true, mode: 0o711 })
+  const { uid } = fs.lstatSync(place)
+  if (uid !== 0) throw new Error(`${place} belongs to somebody else: remove it`) // its programs would be run
   const copy = path.join(place, 'native')
   if (!fs.existsSync(copy)) fs.cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   return {
@@ -182,36 +189,20 @@ async function initialise(runner: Runner, data: string, password: string): Promi
   }
 }
 
-/** A server whose owner was killed still holds the cluster: it is ended, after it has shown that it is this one. */
-async function endAbandoned(data: string, password: string): Promise<boolean> {
+/** A server whose owner was killed still holds the cluster: it is ended, if the number still names that very server. */
+async function endAbandoned(data: string): Promise<boolean> {
   const file = path.join(data, 'postmaster.pid')
-  if (!fs.existsSync(file)) return false
-  const [pidLine, , , portLine] = fs.readFileSync(file, 'utf8').split('\n')
-  const pid = Number(pidLine)
-  if (isAlive(pid) && (await showsDataDirectory(Number(portLine), password, data))) {
+  if (process.platform === 'win32' || !fs.existsSync(file)) return false
+  const pid = Number(fs.readFileSync(file, 'utf8').split('\n')[0])
+  const server = processes().find((one) => one.pid === pid && one.command.includes(data))
+  if (server) {
     process.kill(pid, 'SIGINT')
-    // The last thing a server does is remove this file; its process may stay behind as a zombie for a while.
-    const holds = () => fs.existsSync(file) && isAlive(pid)
+    const holds = () => fs.existsSync(file) && isAlive(pid) // the last thing a server does is remove this file
     for (let waited = 0; holds() && waited < stopSeconds * 1000; waited += 20) await sleep(20)
     if (holds()) process.kill(pid, 'SIGKILL')
-    fs.rmSync(file, { force: true })
-    return true
   }
-  fs.rmSync(file, { force: true }) // the number now belongs to some other process, or to none
-  return false
-}
-
-async function showsDataDirectory(port: number, password: string, data: string): Promise<boolean> {
-  const client = superuser(port, password)
-  try {
-    await client.connect()
-    const { rows } = await client.query('show data_directory')
-    return fs.realpathSync(rows[0].data_directory) === fs.realpathSync(data)
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => {})
-  }
+  fs.rmSync(file, { force: true })
+  return server !== undefined
 }
 
 async function whenReady(port: number, password: string): Promise<string> {
@@ -224,6 +215,11 @@ async function whenReady(port: number, password: string): Promise<string> {
       const { rows } = await client.query('show server_version')
       return rows[0].server_version
     } catch (error) {
+      if ((error as { code?: string }).code === '28P01') {
+        throw new Error(
+          'the local database was made with other keys than those in .stack/keys.json: restore them, or --fresh',
+        )
+      }
       if (Date.now() > deadline) throw new Error(`Postgres did not answer within ${startSeconds} s: ${error}`)
       await sleep(20)
     } finally {

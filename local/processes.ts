@@ -10,8 +10,9 @@ export interface Process {
   command: string
 }
 
-/** Whether a process has this number; a zombie still has. */
+/** Whether a process with this number runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
+  if (process.platform === 'linux') return processAt(String(pid)).length > 0
   try {
     process.kill(pid, 0)
     return true
@@ -39,6 +40,7 @@ function processAt(name: string): Process[] {
   try {
     const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from the third field on
+    if (fields[0] === 'Z') return [] // ended, and not yet collected by its parent
     const command = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
     return [{ pid: Number(name), parent: Number(fields[1]), began: fields[19]!, command }]
   } catch {

@@ -24,6 +24,7 @@ export async function readRecord(file: string): Promise<{ record: LocalRecord; i
   let record: LocalRecord
   try {
     record = JSON.parse(fs.readFileSync(file, 'utf8')) as LocalRecord
+    if (typeof record?.pid !== 'number' || typeof record.base_url !== 'string') return undefined
   } catch {
     return undefined
   }

@@ -88,21 +88,25 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     say(`the record of process ${earlier.record.pid} is left over: that stack is gone, and the record is ignored`)
   const began = performance.now()
   const processesFile = path.join(folder, 'processes.json')
-  if (await claim(processesFile)) {
+  const endedWorkerd = await claim(processesFile)
+  if (endedWorkerd) {
     say('a workerd of this project was still running without its stack, and was ended first')
   }
   const ending: (() => Promise<void>)[] = []
   const stop = async () => {
     fs.rmSync(recordFile, { force: true })
-    for (const end of ending.splice(0).reverse()) await end()
+    for (const end of ending.splice(0).reverse()) {
+      // one that fails stops no other
+      await end().catch((error: Error) => say(`not everything ended in order: ${error.message}`))
+    }
     release(processesFile)
   }
   try {
-    const port = await choosePort(options.port, say)
+    const port = await choosePort(options.port, endedWorkerd, say)
     const directory = path.join(folder, 'db')
     const keysFile = path.join(folder, 'keys.json')
     if (options.fresh) {
-      if (fs.existsSync(keysFile)) await forgetPostgres({ directory, password: keysAt(keysFile).passwords.postgres })
+      await forgetPostgres(directory)
       fs.rmSync(keysFile, { force: true })
     }
     const keys = keysAt(keysFile)
@@ -161,6 +165,10 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
             SERVICE_ROLE_KEY: keys.service_role_key,
           },
         },
+        onRestart() {
+          noteWorkerd(processesFile)
+          say('workerd ended by itself and was started again')
+        },
         onLog: options.onLog,
       })
       ending.push(started.stop)
@@ -198,8 +206,16 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
   }
 }
 
-async function choosePort(wanted: number | undefined, say: (line: string) => void): Promise<number> {
+/** @param isReleasing a process that was just ended may hold its port for a moment. */
+async function choosePort(
+  wanted: number | undefined,
+  isReleasing: boolean,
+  say: (line: string) => void,
+): Promise<number> {
   const host = '127.0.0.1'
+  for (let tries = 0; isReleasing && tries < 40 && !(await isFree(wanted ?? defaultPort)); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
   if (wanted !== undefined) {
     if (await isFree(wanted)) return wanted
     throw new PortTaken(`port ${wanted} is taken by another process`)

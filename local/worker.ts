@@ -9,6 +9,8 @@ export interface WorkersOptions {
   port: number
   backend: { out: string; bindings: Record<string, string> }
   auth: { out: string; bindings: Record<string, string> }
+  /** Told when workerd has ended by itself and was started again. */
+  onRestart: () => void
   /** Told of every line that a worker logs, as it was written. */
   onLog: (line: string) => void
 }
@@ -22,11 +24,12 @@ export interface Workers {
 }
 
 /** @throws Error when a bundle does not start. */
-export async function startWorkers({ port, backend, auth, onLog }: WorkersOptions): Promise<Workers> {
+export async function startWorkers({ port, backend, auth, onRestart, onLog }: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
   const runtime = new Miniflare({
     host: '127.0.0.1',
     port: 0,
+    unsafeHandleRuntimeRestart: onRestart,
     cf: false, // else it asks the network for sample metadata of a request
     log: new Log(LogLevel.NONE),
     structuredWorkerdLogs: true,

@@ -12,7 +12,7 @@ export function createBoot(table: RouteTable): (call: Call) => void {
       if (textBinding(call.env, secret.env) !== undefined) continue
       call.log(
         'warn',
-        `webhook ${name} refuses every delivery: its secret ${secret.env} is unset (PUT /admin/vault/backend/${secret.env})`,
+        `webhook ${name} refuses every delivery: its secret ${secret.env} is unset (PUT /admin/vault/backend/${secret.env}; locally .dev.vars)`,
       )
     }
   }

@@ -5,27 +5,39 @@ import type { Call } from './call.ts'
 import { Unavailable } from './database/unavailable.ts'
 import { errorFields } from './log.ts'
 
-/** A `Response` is sent as it is, `undefined` is 204, anything else is JSON. */
+/** A `Response` is sent as it is, `undefined` is 204, anything else is JSON. @throws for what JSON cannot hold. */
 export function reply(call: Call, result: unknown, status: number): Response {
   if (result instanceof Response) {
     const answer = new Response(result.body, result) // the headers of a fetched response are immutable
     answer.headers.set('x-request-id', call.requestId)
     return answer
   }
-  const headers = { 'x-request-id': call.requestId, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  if (result === undefined) return new Response(null, { status: 204, headers })
-  return Response.json(result, { status, headers })
+  if (result === undefined) {
+    const headers = ownHeaders(call)
+    headers.delete('content-type')
+    return new Response(null, { status: 204, headers })
+  }
+  return json(call, result, status)
 }
 
 /** The envelope of whatever was thrown; the reason of what is not an `HttpError` only reaches the log. */
 export function fail(call: Call, error: unknown): Response {
-  if (error instanceof HttpError) return envelope(call, error)
+  try {
+    return envelope(call, answerOf(call, error))
+  } catch (unprintable) {
+    call.log('error', 'the error could not be sent as it was thrown', errorFields(unprintable))
+    return envelope(call, refuse('internal_error'))
+  }
+}
+
+function answerOf(call: Call, error: unknown): HttpError {
+  if (error instanceof HttpError) return error
   if (error instanceof Unavailable) {
     call.log('error', 'the database is unavailable', errorFields(error))
-    return envelope(call, refuse('unavailable'))
+    return refuse('unavailable')
   }
   call.log('error', 'the request failed', errorFields(error))
-  return envelope(call, refuse('internal_error'))
+  return refuse('internal_error')
 }
 
 function envelope(call: Call, { status, code, message, details }: HttpError): Response {
@@ -37,13 +49,21 @@ function envelope(call: Call, { status, code, message, details }: HttpError): Re
     status,
     request_id: call.requestId,
   }
-  return Response.json(body, {
-    status,
-    headers: {
-      ...details.headers,
-      'x-request-id': call.requestId,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  })
+  return json(call, body, status, details.headers)
+}
+
+function json(call: Call, body: unknown, status: number, headers?: Record<string, string>): Response {
+  const text = JSON.stringify(body)
+  if (text === undefined) throw new TypeError(`a handler returned a ${typeof body}, which is no JSON`)
+  return new Response(text, { status, headers: ownHeaders(call, headers) })
+}
+
+/** Those of the runtime win over a project's. */
+function ownHeaders(call: Call, others: Record<string, string> = {}): Headers {
+  const headers = new Headers(others)
+  headers.set('content-type', 'application/json')
+  headers.set('x-request-id', call.requestId)
+  headers.set('cache-control', 'no-store')
+  headers.set('x-content-type-options', 'nosniff')
+  return headers
 }

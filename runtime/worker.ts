@@ -15,7 +15,9 @@ import { createReceiver, webhookName } from './webhooks/receive.ts'
 
 /** @param classes of the table's container, in its order. */
 export function createWorker(table: RouteTable, classes: readonly Class[]): ExportedHandler<Env> {
-  const instance = createContainer(table.container, classes)
+  const build = createContainer(table.container, classes)
+  // outside of the request that happens to be the first: what a constructor keeps, every later request would see
+  const instance = (index: number) => scope.run(undefined, () => build(index))
   const find = createMatcher(table.routes)
   const boot = createBoot(table)
   const receive = createReceiver(table.webhooks, (call, { receiver }, method, args) =>

@@ -51,6 +51,10 @@ export async function bundle({
       splitting: true,
       format: 'esm',
       platform: 'neutral',
+      // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself
+      ...(fs.existsSync(path.join(program.root, 'tsconfig.json'))
+        ? {}
+        : { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }),
       mainFields: ['module', 'main'],
       conditions: ['workerd', 'worker', 'import'],
       target: 'es2024',

@@ -7,7 +7,7 @@ export interface Span {
   /** Offsets into the text, the end exclusive. */
   start: number
   end: number
-  /** Stands before a member of a class. */
+  /** Is the first thing of a member of a class. */
   onMember: boolean
 }
 

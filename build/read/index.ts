@@ -8,13 +8,30 @@ import { readMembers } from './routes.ts'
 
 /** @param entry the file that exports the root module, relative to the project. */
 export function read(program: Program, entry: string): Declarations {
-  const declarations: Declarations = { entry, classes: [], strayMarks: [], markValues: [], syntaxErrors: [] }
+  const files = new Set<string>()
+  const declarations: Declarations = {
+    entry,
+    files,
+    classes: [],
+    strayMarks: [],
+    markValues: [],
+    unimported: [],
+    syntaxErrors: [],
+  }
   // reading a file may lead to another, outside the entry's folder: a Map also visits what is added meanwhile
   for (const file of program.files.values()) {
+    files.add(file.path)
     declarations.classes.push(...file.classes.map((syntax) => readClass(program, file, syntax)))
     const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
     declarations.strayMarks.push(...readMarks(program, file, stray))
     declarations.markValues.push(...readMarkValues(program, file))
+    declarations.unimported.push(
+      ...file.decorators.flatMap(({ callee, place }) =>
+        callee.kind === 'name' && decoratorNames.has(callee.name) && !isKnown(file, callee.name)
+          ? [{ name: callee.name, place }]
+          : [],
+      ),
+    )
     declarations.syntaxErrors.push(...file.errors.slice(0, 1)) // the others mostly follow from the first
   }
   declarations.classes.sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1))
@@ -42,6 +59,10 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
     members: readMembers(program, file, syntax.members),
     memberNames: syntax.memberNames,
   }
+}
+
+function isKnown({ imports, constants, declared, classes }: SourceFile, name: string): boolean {
+  return imports.has(name) || constants.has(name) || declared.has(name) || classes.some((one) => one.name === name)
 }
 
 /** `export default X` below the class does the same as `export default class X`. */

@@ -21,8 +21,9 @@ const start: Omit<Place, 'file'> = { line: 1, column: 1, endLine: 1, endColumn: 
 export function refuseModules(application: Application): Refusal[] {
   const { declarations, roots, modules } = application
   const refused: Refusal[] = []
-  const { entry } = declarations
-  if (roots.length === 0) refused.push(refusal('entry-without-module', { file: entry, ...start }, { entry }))
+  const { entry, files } = declarations
+  if (roots.length === 0)
+    refused.push(refusal('entry-without-module', { file: entry, ...start }, { entry, isMissing: !files.has(entry) }))
   const [root, second] = roots
   if (root && second) {
     refused.push(

@@ -6,7 +6,7 @@ import { type Refusal, refusal } from '../refusals.ts'
 /** A form that a value must have. */
 export type Form =
   | { is: 'string' | 'boolean' | 'classes' | 'header' }
-  | { is: 'number'; from: number; to: number }
+  | { is: 'number'; from: number; to: number; not?: readonly number[] }
   | { is: 'one of'; values: readonly string[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
@@ -45,8 +45,17 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
         typeof fact.value === 'number' &&
         Number.isInteger(fact.value) &&
         fact.value >= form.from &&
-        fact.value <= form.to
-      return isFitting ? [] : [malformed(fact, what, `a whole number from ${form.from} to ${form.to}`)]
+        fact.value <= form.to &&
+        !form.not?.includes(fact.value)
+      return isFitting
+        ? []
+        : [
+            malformed(
+              fact,
+              what,
+              `a whole number from ${form.from} to ${form.to}${form.not ? `, but ${form.not.join(' or ')}: return nothing for 204` : ''}`,
+            ),
+          ]
     }
     default:
       return fact.kind === 'literal' && typeof fact.value === form.is ? [] : [malformed(fact, what, `a ${form.is}`)]

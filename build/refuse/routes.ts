@@ -9,7 +9,10 @@ import { type Form, refuseArguments } from './options.ts'
 const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
 const rule: Form = { is: 'anything' } // judged with the other gates
 const controllerOptions: Form = { is: 'record', keys: { auth: rule } }
-const routeOptions: Form = { is: 'record', keys: { auth: rule, status: { is: 'number', from: 200, to: 299 } } }
+const routeOptions: Form = {
+  is: 'record',
+  keys: { auth: rule, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
+}
 
 export function refuseRoutes(application: Application, { reserved }: Circumstances): Refusal[] {
   const controllers = application.declarations.classes.filter((declaration) => hasRole(declaration, 'Controller'))

@@ -12,7 +12,7 @@ export interface Connection {
   /** @returns the rows of each statement. */
   fly(statements: readonly Statement[]): Promise<Record<string, unknown>[][]>
   /** One statement, by the extended protocol: a second one in the same text is refused (42601). */
-  query(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>
+  query(text: string, values: readonly (string | Uint8Array | null)[]): Promise<Record<string, unknown>[]>
   /** @returns the command tag: a COMMIT of a failed transaction comes back as `ROLLBACK`. */
   end(command: 'COMMIT' | 'ROLLBACK'): Promise<string>
   close(): Promise<void>
@@ -43,9 +43,9 @@ export async function connect(url: string): Promise<Connection> {
       client.query(flight as never)
       return flight.done
     },
-    async query(text, parameters) {
+    async query(text, values) {
       // a name of its own keeps the driver off the simple protocol, which would run several statements
-      const { rows } = await client.query({ name: `stack_${++statements}`, text, values: [...parameters] })
+      const { rows } = await client.query({ name: `stack_${++statements}`, text, values: [...values] })
       return rows
     },
     async end(command) {

@@ -11,6 +11,7 @@ import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
 import type { Connection } from './driver.ts'
+import { encodeParameter } from './parameter.ts'
 import { normalise, Unavailable } from './unavailable.ts'
 
 /** Longest time of one statement, and of a pause between two, in milliseconds. */
@@ -52,6 +53,9 @@ export function createRequestDatabase(
   function createTransaction(binding: string, role: string) {
     let opening: Promise<{ connection: Connection; context: Context | undefined }> | undefined
     let isOver = false
+    let isLost = false
+    /** The first statement that failed: what a COMMIT that comes back as ROLLBACK is about. */
+    let failure: Error | undefined
 
     const begin = () => (opening ??= open(call, binding, role, identity))
 
@@ -62,6 +66,7 @@ export function createRequestDatabase(
       opening = undefined
       if (!opened) return undefined
       try {
+        if (isLost) throw new Unavailable('the connection was given up') // Postgres rolls back when it closes
         return await within(opened.connection.end(command))
       } catch (error) {
         // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
@@ -74,6 +79,7 @@ export function createRequestDatabase(
     return {
       begin,
       finish,
+      failure: () => failure,
       async discard() {
         await finish('ROLLBACK').catch(() => {})
         isOver = false
@@ -81,15 +87,29 @@ export function createRequestDatabase(
       session: {
         async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
           if (isOver) throw new Error('this request has ended, and its transaction with it')
+          // checked and encoded before the driver sees them: what it chokes on half-way goes out with the next message
+          if (typeof text !== 'string') throw new TypeError('the text of a query must be a string')
+          const values = parameters.map(encodeParameter)
+          if (transactionCommand.test(text)) {
+            throw new Error(
+              'the transaction is the request: it commits when the handler returns, rolls back when it throws',
+            )
+          }
+          const called = new Error('called') // the driver's own stack does not lead back to the handler
           const { connection, context } = await begin()
           if (context?.session_ended) {
             hasEndedSession = true
             throw refuse('unauthorized')
           }
           try {
-            return (await within(connection.query(text, parameters))) as T[]
+            return (await within(connection.query(text, values))) as T[]
           } catch (error) {
-            throw normalise(error)
+            const normal = normalise(error)
+            isLost ||= normal instanceof Unavailable
+            failure ??= normal
+            throw unstorable.test((normal as { code?: string }).code ?? '')
+              ? unstorableValue()
+              : locate(normal, called, text)
           }
         },
       },
@@ -125,7 +145,8 @@ export function createRequestDatabase(
         if (tag !== 'COMMIT') {
           if (done) call.log('error', 'the service transaction is committed, the caller’s is not', { tag })
           throw new Error(
-            `the ${name} transaction came back as ${tag}: an SQL error in it was not passed on by the handler`,
+            `the ${name} transaction came back as ${tag}: an SQL error in it was not awaited, or not passed on by the handler`,
+            { cause: transaction.failure() },
           )
         }
         done = name
@@ -136,6 +157,25 @@ export function createRequestDatabase(
       await Promise.allSettled([service.finish('ROLLBACK'), caller.finish('ROLLBACK')])
     },
   }
+}
+
+/** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. */
+const transactionCommand =
+  /^\s*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
+
+/** A character that text or JSON of Postgres cannot hold: the request's fault, not the handler's. */
+const unstorable = /^(?:22021|22P05)$/
+
+function unstorableValue(): Error {
+  const reason = 'a value holds a character that cannot be stored'
+  return refuse('invalid_request', reason, { fields: [{ path: 'body', reason }] })
+}
+
+/** The error with the stack of the call that failed, and its statement; never its values. */
+function locate(error: Error, called: Error, statement: string): Error {
+  const frames = called.stack?.slice(called.stack.indexOf('\n')) ?? ''
+  error.stack = `${error.name}: ${error.message}${frames}`
+  return Object.assign(error, { statement })
 }
 
 /** BEGIN, the binding and the read of the context in one flight; the read runs as the role that was bound. */
@@ -153,7 +193,7 @@ async function open(
     const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
     connection = await connect(url)
     const flight = connection.fly([
-      { text: 'begin', values: [] },
+      { text: 'begin isolation level read committed read write', values: [] },
       {
         text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
           set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),

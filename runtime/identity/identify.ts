@@ -62,7 +62,8 @@ function sourceAt(address: string, call: Call): KeySource {
       }
       // On the own host the auth worker answers, and a worker cannot reach its own host by fetch (contract 1.2).
       const auth = call.env['AUTH'] as Fetcher | undefined
-      const through = auth && url.host === new URL(call.request.url).host ? auth : globalThis
+      const ownHost = new URL(textBinding(call.env, 'AUTH_ISSUER') ?? call.request.url).host
+      const through = auth && url.host === ownHost ? auth : globalThis
       const response = await through.fetch(address, { redirect: 'manual', signal })
       if (response.status !== 200) throw new Error(`the key set answered ${response.status}`)
       return response.text()

@@ -19,6 +19,9 @@ export interface Claim {
   signatures: Uint8Array<ArrayBuffer>[]
 }
 
+/** A rotation takes two; each costs an HMAC over the whole body. */
+const mostSignatures = 8
+
 const digestBytes = { 'SHA-256': 32, 'SHA-1': 20 }
 
 /** @param now Unix time in seconds. */
@@ -44,13 +47,15 @@ interface Stated {
 
 /** `t=…,v1=…[,v1=…]`: other names are ignored, two times are a contradiction. */
 function readParts(header: string, names: { timestamp: string; signature: string }): Stated | RefusalReason {
-  const pairs = header.split(',').map((part) => {
+  const pairs = header.split(',').map((item) => {
+    const part = item.trim()
     const equals = part.indexOf('=')
-    return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()] as const
+    return [part.slice(0, equals), part.slice(equals + 1)] as const
   })
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value]) => value)
   const [timestamp, ...others] = valuesOf(names.timestamp)
   const signatures = valuesOf(names.signature)
+  if (signatures.length > mostSignatures) return 'bad_encoding'
   if (timestamp === undefined || signatures.length === 0) return 'missing_header'
   return others.length > 0 ? 'bad_encoding' : { timestamp, signatures }
 }

@@ -27,7 +27,7 @@ export function authError(
 /** The body of a management call: read after the gate, so that nobody learns anything before it. @throws HttpError 400 */
 export async function bodyOf(request: Request): Promise<unknown> {
   try {
-    return await request.json()
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer()))
   } catch {
     const reason = 'the body is not valid JSON'
     throw new HttpError(400, 'invalid_request', reason, { fields: [{ path: 'body', reason }] })
@@ -39,10 +39,15 @@ export function judged<S extends v.GenericSchema>(schema: S, body: unknown): v.I
   const result = v.safeParse(schema, body)
   if (result.success) return result.output
   const fields: FieldError[] = result.issues.map((issue) => ({
-    path: v.getDotPath(issue) ?? 'body',
-    reason: issue.message,
+    path: shortened(v.getDotPath(issue) ?? 'body'),
+    reason: shortened(issue.message),
   }))
   throw new HttpError(400, 'invalid_request', `the request is not valid: ${fields[0]!.path}: ${fields[0]!.reason}`, {
     fields,
   })
+}
+
+/** What was sent is quoted, but not by the megabyte. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }

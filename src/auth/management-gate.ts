@@ -10,7 +10,7 @@ import { HttpError, Secrets, type UserT } from '@stack/backend'
 export async function requireServiceRole(request: Request, user: UserT | null): Promise<void> {
   const usesDpop = request.headers.has('dpop') || /^dpop\b/i.test(request.headers.get('authorization') ?? '')
   const key = request.headers.get('apikey')
-  if (!usesDpop && key !== null && (await isSame(key, Secrets.get('SERVICE_ROLE_KEY')))) return
+  if (!usesDpop && key && (await isSame(key, Secrets.get('SERVICE_ROLE_KEY')))) return
   if (user) throw new HttpError(403, 'forbidden', 'this credential may not administer the stack')
   throw new HttpError(401, 'unauthorized', 'the service-role key is required')
 }

@@ -15,28 +15,35 @@ const saltBytes = 16
 /** Once per isolate: each instance holds 65 MiB. Nothing in it waits for anything, so that requests may share it. */
 let hasher: Promise<computeHash> | undefined
 
-async function argon2id(password: string, salt: Uint8Array): Promise<Uint8Array> {
+async function argon2id(password: string, salt: Uint8Array, parameters: typeof cost): Promise<Uint8Array> {
   hasher ??= setup(
     async (imports) => ({ instance: new WebAssembly.Instance(simd, imports), module: simd }),
     async (imports) => ({ instance: new WebAssembly.Instance(noSimd, imports), module: noSimd }),
-  )
+  ).catch((error: unknown) => {
+    hasher = undefined // short of memory now, perhaps not next time
+    throw error
+  })
   const compute = await hasher
   // the pepper bounds the length, makes any input legal, and keeps a stolen table of hashes useless
   const peppered = await authenticate('password pepper', new TextEncoder().encode(password))
-  return compute({ ...cost, password: peppered, salt, tagLength })
+  return compute({ ...parameters, password: peppered, salt, tagLength })
 }
 
 /** @returns `$argon2id$v=19$m=…,t=…,p=…$salt$hash` */
 export async function hashPassword(password: string): Promise<string> {
   const salt = crypto.getRandomValues(new Uint8Array(saltBytes))
   const { memorySize, passes, parallelism } = cost
-  return `$argon2id$v=19$m=${memorySize},t=${passes},p=${parallelism}$${encode(salt)}$${encode(await argon2id(password, salt))}`
+  return `$argon2id$v=19$m=${memorySize},t=${passes},p=${parallelism}$${encode(salt)}$${encode(await argon2id(password, salt, cost))}`
 }
 
 /** Costs the same whether there is a hash or not: an unknown address cannot be told from a wrong password by time. */
 export async function isPassword(password: string, phc: string | undefined): Promise<boolean> {
-  const [, , , , salt, hash] = (phc ?? '').split('$')
-  const computed = await argon2id(password, salt === undefined ? new Uint8Array(saltBytes) : decode(salt))
+  const [, , , parameters = '', salt, hash] = (phc ?? '').split('$')
+  const stored = /^m=(\d+),t=(\d+),p=(\d+)$/.exec(parameters)
+  const used = stored
+    ? { memorySize: Number(stored[1]), passes: Number(stored[2]), parallelism: Number(stored[3]) }
+    : cost
+  const computed = await argon2id(password, salt === undefined ? new Uint8Array(saltBytes) : decode(salt), used)
   const expected = hash === undefined ? new Uint8Array(tagLength) : decode(hash)
   const isEqual = computed.length === expected.length && crypto.subtle.timingSafeEqual(computed, expected)
   return isEqual && phc !== undefined

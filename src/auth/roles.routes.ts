@@ -1,4 +1,5 @@
 import { Controller, Delete, Get, OptionalUser, Param, Post, Put, Req, type UserT } from '@stack/backend'
+import { roleName } from '../wire/permissions.ts'
 import { type DeclaredRole, InvalidDeclaration, readRole } from '../wire/project.ts'
 import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
@@ -53,12 +54,15 @@ export class RolesController {
   }
 
   private async requireBoth(id: string, role: string): Promise<void> {
-    if (!(await this.roles.isDeclared(role))) {
+    if (!roleName.test(role) || !(await this.roles.isDeclared(role))) {
       throw authError('role_not_defined', `no role "${role}" is declared`, { body: { role } })
     }
-    if (!(await this.users.exists(id))) throw authError('user_not_found', `there is no user "${id}"`)
+    if (!userId.test(id) || !(await this.users.exists(id)))
+      throw authError('user_not_found', `there is no user "${id}"`)
   }
 }
+
+const userId = /^usr_[A-Za-z0-9_-]{1,64}$/
 
 function judgedRole(body: unknown): DeclaredRole {
   try {

@@ -15,7 +15,7 @@ export interface SigningKey {
 export class SigningKeys {
   /** What verifiers may meet: the next, the active and the retired keys. Mints the first one. */
   async published(): Promise<JWK[]> {
-    await this.active()
+    if (!(await this.read())) await this.mint() // the private half is not opened for this
     const rows = await Database.$asService().sql<{ public_jwk: JWK }>`
       select public_jwk from auth.signing_keys order by created_at desc`
     return rows.map(({ public_jwk }) => public_jwk)

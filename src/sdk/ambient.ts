@@ -40,11 +40,11 @@ function line(level: LogLevel) {
 export const Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 
 export const Secrets = {
-  /** @returns the vault entry `name`. @throws Error when it is not set. */
+  /** @returns the entry `name` of the environment. @throws Error when it is not set, or empty. */
   get(name: string): string {
     const { env } = currentScope('Secrets')
     const value = Object.hasOwn(env, name) ? env[name] : undefined
-    if (typeof value !== 'string') throw new Error(`the secret ${name} is not set`)
+    if (typeof value !== 'string' || value === '') throw new Error(`the secret ${name} is not set`)
     return value
   },
 }

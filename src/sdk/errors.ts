@@ -43,7 +43,7 @@ export function refuse(
   return new HttpError(errorCodes[code].status, code, description, details)
 }
 
-/** An ambient service was used at module scope, in a timer, or after its request had ended (contract 2.6). */
+/** An ambient service was used at module scope, in a constructor, or after its request had ended (contract 2.6). */
 export class OutsideRequest extends Error {
   override name = 'OutsideRequest'
 

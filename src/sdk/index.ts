@@ -1,6 +1,6 @@
 /** `@stack/backend`: everything a project imports (contract 2). The only file that re-exports. */
 export { Database, type DatabaseSession, Log, Secrets } from './ambient.ts'
-export { HttpError, OutsideRequest } from './errors.ts'
+export { HttpError, type HttpErrorDetails, OutsideRequest } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
 export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'
 export { Injectable, Module, type ModuleOptions } from './modules.ts'

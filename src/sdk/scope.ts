@@ -26,7 +26,7 @@ export interface RequestScope {
   isOver: boolean
 }
 
-export const scope = new AsyncLocalStorage<RequestScope>()
+export const scope = new AsyncLocalStorage<RequestScope | undefined>()
 
 /** @throws OutsideRequest naming `service` when no request is being served, or the one that began this work has ended. */
 export function currentScope(service: string): RequestScope {

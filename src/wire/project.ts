@@ -41,7 +41,9 @@ export function readProject(json: unknown): Project {
     )
   }
   const entry = document['entry'] ?? 'src/app.module.ts'
-  if (typeof entry !== 'string') throw new InvalidDeclaration(['entry'], '"entry" must be the path of a file')
+  if (typeof entry !== 'string' || !/^(?!\/|.*(?:^|\/)\.\.(?:\/|$)|[A-Za-z]:).+\.tsx?$/.test(entry)) {
+    throw new InvalidDeclaration(['entry'], '"entry" must be the path of a .ts file below the project')
+  }
   const environments: Project['environments'] = {}
   for (const [environment, value] of Object.entries(record(document['environments'] ?? {}, ['environments']))) {
     const path = ['environments', environment]

@@ -61,5 +61,10 @@ function isLength(value: unknown): boolean {
 }
 
 function isSite(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+  return (
+    typeof value === 'string' &&
+    value.isWellFormed() &&
+    URL.canParse(value) &&
+    /^https?:$/.test(new URL(value).protocol)
+  )
 }

@@ -47,6 +47,26 @@ ${moduleMark}({ controllers: [X] }) export class AppModule {}`,
     expect(routes).toMatchObject([{ method: 'GET', path: '/x', gate: { required: true, decidedBy: 'default' } }])
   })
 
+  it('a project’s own decorators stay, before and after one of ours', async () => {
+    const { result } = await slugs({
+      'src/app.module.ts': controller(
+        `
+  @Cached()
+  @Get('a')
+  a() { return 1 }
+
+  field = 1
+
+  @Get('b')
+  @Cached()
+  ['b']() { return 2 }`,
+        `const Cached = () => (_t: object, _k: string, d: PropertyDescriptor) => d`,
+      ),
+    })
+    expect(result.refusals).toEqual([])
+    expect(result.built?.table.routes).toHaveLength(2)
+  })
+
   it('somebody else’s @Get is left where it is', async () => {
     const { result } = await slugs({
       'src/app.module.ts': `import { Module } from '@stack/backend'

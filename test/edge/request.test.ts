@@ -96,6 +96,31 @@ describe('2.3 arguments and results', () => {
     expect(failed.text).not.toContain('secret detail')
   })
 
+  it.each(['header', 'body', 'nothing', 'function'])(
+    'an answer that cannot be sent (%s) is the plain 500',
+    async (what) => {
+      const answer = await probe.call(`/request/unsendable/${what}`)
+      expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
+      expect(answer.headers.get('x-request-id')).toBe(answer.json.request_id)
+    },
+  )
+
+  it('headers of an HttpError do not replace the runtime’s own', async () => {
+    const { headers, json } = await probe.call('/request/unsendable/own')
+    expect([headers.get('x-request-id'), headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      json.request_id,
+      'application/json',
+      'no-store',
+    ])
+  })
+
+  it('Log writes what JSON has no form for, and no field poses as the line’s own', async () => {
+    const { headers } = await probe.call('/request/log-error')
+    const line = await probe.logged(({ message }) => message === 'it failed')
+    expect(line).toMatchObject({ level: 'error', request_id: headers.get('x-request-id'), big: '1' })
+    expect(line['error']).toMatchObject({ error: 'TypeError: the reason' })
+  })
+
   it('the stack in the log names file, line and column of the project, through the minified bundle', async () => {
     const { json } = await probe.call('/request/throw')
     const line = await probe.logged((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')
@@ -152,6 +177,55 @@ describe('2.4 the transaction is the request', () => {
       expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
       expect(await notes()).not.toContain(text)
     }
+  })
+
+  it('the SQL error behind a ROLLBACK is in the log, with its statement and the place of the call', async () => {
+    const person = await probe.signUp()
+    const { json } = await probe.call(`/sql/swallow/${randomUUID()}`, { method: 'POST', token: person.token })
+    const line = await probe.logged(({ request_id, level }) => request_id === json.request_id && level === 'error')
+    expect(line['cause']).toMatchObject({ code: '22012', statement: 'select 1 / 0' })
+  })
+
+  it('the transaction is not the handler’s to end', async () => {
+    const person = await probe.signUp()
+    const text = randomUUID()
+    for (const command of ['commit', ' COMMIT and chain', 'rollback', 'begin', 'end']) {
+      const insert = { text: 'insert into notes (text) values ($1)', values: [text] }
+      expect((await run(person, [insert, { text: command }])).status).toBe(500)
+    }
+    expect(await notes()).not.toContain(text)
+  })
+
+  it.each([[5], [{}], [null]])('a query whose text is %j fails, and harms no other request', async (text) => {
+    const person = await probe.signUp()
+    expect((await run(person, [{ text: text as never }])).status).toBe(500)
+    for (let i = 0; i < 5; i++) expect((await run(person, [{ text: 'select 1 as one' }])).json).toEqual([[{ one: 1 }]])
+  })
+
+  it('values go out as what Postgres reads: lists, JSON, bytes of text', async () => {
+    const person = await probe.signUp()
+    const values = [['a', null, 'b"\\,{}'], { a: [1] }, 1.5, true, null]
+    const text =
+      'select $1::text[] as list, $2::jsonb as json, $3::float8 as number, $4::bool as bool, $5::text as nothing'
+    expect((await run(person, [{ text, values }])).json).toEqual([
+      [{ list: values[0], json: values[1], number: 1.5, bool: true, nothing: null }],
+    ])
+    const deep = `[{"text":"select $1::text","values":[${'['.repeat(20_000)}${']'.repeat(20_000)}]}]`
+    const headers = { 'content-type': 'application/json' }
+    const refused = await probe.call('/sql/caller', { token: person.token, body: deep, headers })
+    expect([400, 500]).toContain(refused.status)
+    expect((await run(person, [{ text: 'select 1 as one' }])).status).toBe(200)
+  })
+
+  it('a character that Postgres cannot store is the request’s fault', async () => {
+    const person = await probe.signUp()
+    const answer = await run(person, [{ text: 'select $1::text', values: ['a\u0000'] }])
+    expect(answer.json).toMatchObject({ error: 'invalid_request', status: 400 })
+  })
+
+  it('2.6 a constructor belongs to no request', async () => {
+    const person = await probe.signUp()
+    expect((await probe.call('/sql/hoarded', { token: person.token })).json).toBe('OutsideRequest')
   })
 
   it('what is refused at COMMIT is 500, never 200', async () => {

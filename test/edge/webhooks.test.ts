@@ -282,7 +282,7 @@ describe('the table of answers', () => {
     const said = (message: string) => probe.logged((line) => line['message'] === message)
     await said('webhooks mounted: /webhooks/stripe, /webhooks/github, /webhooks/signed-block, /webhooks/unset')
     await said(
-      'webhook unset refuses every delivery: its secret UNSET_SECRET is unset (PUT /admin/vault/backend/UNSET_SECRET)',
+      'webhook unset refuses every delivery: its secret UNSET_SECRET is unset (PUT /admin/vault/backend/UNSET_SECRET; locally .dev.vars)',
     )
   })
 

@@ -75,13 +75,15 @@ describe('what the headers claim', () => {
     [{ 'stripe-signature': `t=${now},v1=zz` }, 'bad_encoding'],
     [{ 'stripe-signature': `t=${now},v1=${v1}00` }, 'bad_encoding'],
     [{ 'stripe-signature': `t=${now},t=${now},v1=${v1}` }, 'bad_encoding'],
+    [{ 'stripe-signature': `t=${now}${`,v1=${v1}`.repeat(9)}` }, 'bad_encoding'],
+    [{ 'stripe-signature': `t= ${now},v1=${v1}` }, 'bad_encoding'],
     [{ 'stripe-signature': `t=${now - 301},v1=${v1}` }, 'stale_timestamp'],
     [{ 'stripe-signature': `t=${now + 301},v1=${v1}` }, 'future_timestamp'],
   ])('%j', (headers, reason) => {
     expect(claim(headers)).toBe(reason)
   })
 
-  it('blanks around a part are no difference; a broken signature beside a sound one is passed over', () => {
+  it('blanks after a comma are no difference; a broken signature beside a sound one is passed over', () => {
     expect(claim({ 'stripe-signature': `t=${now}, v1=zz , v1=${v1}` })).toMatchObject({ timestamp: String(now) })
   })
 })

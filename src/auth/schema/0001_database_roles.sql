@@ -32,3 +32,16 @@ grant usage on schema public to backend_authenticated, backend_service_role;
 alter default privileges in schema public grant all on tables to backend_service_role;
 alter default privileges in schema public grant all on sequences to backend_service_role;
 alter default privileges in schema public grant execute on functions to backend_service_role;
+
+-- Large objects know no row-level security, and every caller has the same role: nobody reaches them. Where the owner is no
+-- superuser, the platform decides.
+do $$
+declare
+  routine regprocedure;
+begin
+  for routine in select oid from pg_proc where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^lo(_|read$|write$)' loop
+    execute format('revoke execute on function %s from public', routine);
+  end loop;
+exception when insufficient_privilege then
+  raise notice 'large objects stay open to every role of this database';
+end $$;

@@ -2,11 +2,11 @@ import { Module } from '@stack/backend'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
-import { SqlController } from './sql.controller.ts'
+import { Hoarder, SqlController } from './sql.controller.ts'
 
 @Module({
   controllers: [DefaultController, GatesController, OpenController, RequestController, SqlController],
-  providers: [FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver],
+  providers: [Hoarder, FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver],
   auth: { permission: 'probe.enter' },
 })
 export class AppModule {}

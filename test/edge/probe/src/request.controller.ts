@@ -6,6 +6,7 @@ import {
   Get,
   Header,
   HttpError,
+  type HttpErrorDetails,
   Log,
   Param,
   Post,
@@ -69,6 +70,23 @@ export class RequestController {
   @Get('throw')
   throwing() {
     throw new Error('a secret detail')
+  }
+
+  @Get('unsendable/:what')
+  unsendable(@Param('what') what: string) {
+    const details: Record<string, HttpErrorDetails> = {
+      header: { headers: { 'x-a': '1\r\n2' } },
+      body: { body: { big: 1n } },
+      own: { headers: { 'X-Request-Id': 'evil', 'content-type': 'text/html', 'cache-control': 'public' } },
+    }
+    if (what === 'function') return () => 1
+    if (what === 'nothing') throw Object.create(null)
+    throw new HttpError(400, 'x', 'y', details[what])
+  }
+
+  @Get('log-error')
+  logError() {
+    Log.error('it failed', { error: new TypeError('the reason'), big: 1n, level: 'info', request_id: 'req_other' })
   }
 
   @Get('secret')

@@ -1,13 +1,26 @@
-import { Body, Controller, Database, Get, HttpError, Param, Post, User, type UserT } from '@stack/backend'
+import { Body, Controller, Database, Get, HttpError, Injectable, Param, Post, User, type UserT } from '@stack/backend'
 
 interface Statement {
   text: string
   values?: unknown[]
 }
 
+/** Asks for rows where there is no caller yet: what it got, every later request would see. */
+@Injectable()
+export class Hoarder {
+  readonly rows = Database.sql`select text from notes`.catch((error: Error) => error.name)
+}
+
 /** Runs what a test sends, as the caller or as the service: a handler with an injection, in effect. */
 @Controller('sql', { auth: true })
 export class SqlController {
+  constructor(private readonly hoarder: Hoarder) {}
+
+  @Get('hoarded')
+  hoarded() {
+    return this.hoarder.rows
+  }
+
   @Post('caller')
   async caller(@Body() statements: Statement[]) {
     const results: unknown[] = []

@@ -1,0 +1,17 @@
+import { Controller, Get, Module } from '@stack/backend'
+
+@Controller('/orders')
+export class OrdersController {
+  @Get()
+  list(): string[] {
+    return []
+  }
+
+  @Post()
+  place(): string {
+    return 'placed'
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}
