@@ -62,11 +62,18 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     server.once('error', (error) => resolve(error.message))
     server.once('exit', (code, signal) => resolve(`Postgres ended (${signal ?? `exit ${code}`}). ${log.read()}`.trim()))
   })
+  const stop = async () => {
+    stopping = true
+    server.kill('SIGINT') // "fast shutdown": open transactions are rolled back, the cluster is left clean
+    const timeout = AbortSignal.timeout(stopSeconds * 1000)
+    await Promise.race([exited, new Promise((resolve) => timeout.addEventListener('abort', resolve))])
+    if (server.exitCode === null && server.signalCode === null) server.kill('SIGKILL')
+  }
   const version = await Promise.race([
     whenReady(port, options.password),
     exited.then((sentence) => Promise.reject(new Error(sentence))),
-  ]).catch((error: unknown) => {
-    server.kill('SIGKILL') // nobody else would end it
+  ]).catch(async (error: unknown) => {
+    await stop() // nobody else would
     throw error
   })
   log.forget() // what it said while it came up
@@ -76,13 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     fresh,
     replaced,
     died: exited.then((sentence) => (stopping ? new Promise<never>(() => {}) : sentence)),
-    async stop() {
-      stopping = true
-      server.kill('SIGINT') // "fast shutdown": open transactions are rolled back, the cluster is left clean
-      const timeout = AbortSignal.timeout(stopSeconds * 1000)
-      await Promise.race([exited, new Promise((resolve) => timeout.addEventListener('abort', resolve))])
-      if (server.exitCode === null && server.signalCode === null) server.kill('SIGKILL')
-    },
+    stop,
   }
 }
 

@@ -153,6 +153,8 @@ alter table public.guarded enable row level security;`,
     const { code, stderr } = await stack(['start', '--project', root])
     expect([code, stderr]).toEqual([0, expect.stringContaining(`runs already, as process ${record(root).pid}`)])
     expect(stderr).toContain(url)
+    const fresh = await stack(['start', '--project', root, '--fresh'])
+    expect([fresh.code, fresh.stderr]).toEqual([3, expect.stringContaining('end it first')])
   })
 
   it('an explicit port that is taken: exit 3; the default one: the next that is free, said', async () => {
@@ -234,6 +236,43 @@ describe('what was left behind', () => {
     const answer = await call(`${url}/staff/orders`, { token })
     expect([503, 403]).toContain(answer.status) // 403 when it is back already
     expect((await call(`${url}/orders`)).status).toBe(401)
+  })
+
+  it('a workerd that ends by itself is back, said, and still ended with the stack', async () => {
+    const root = shop()
+    const { running, url } = await startShop(root)
+    const [{ pid }] = processesFile(root).workerd
+    process.kill(pid, 'SIGKILL')
+    await running.seen('workerd ended by itself and was started again')
+    const [{ pid: next }] = processesFile(root).workerd
+    expect(next).not.toBe(pid)
+    expect((await call(`${url}/catalogue`)).status).toBe(200)
+    process.kill(record(root).pid, 'SIGKILL')
+    await running.finished
+    await startShop(root)
+    await gone(next)
+  })
+
+  it('keys that were lost are no keys for the old data: said at once, and --fresh starts anew', async () => {
+    const root = shop()
+    const first = await startShop(root)
+    first.running.child.kill('SIGINT')
+    await first.running.finished
+    const keys = path.join(root, '.stack/keys.json')
+    for (const [contents, sentence] of [
+      ['{', 'keys.json does not hold this stack’s keys'],
+      ['{}', 'keys.json does not hold this stack’s keys'],
+      [undefined, 'the local database was made with other keys'],
+    ] as const) {
+      if (contents === undefined) fs.rmSync(keys)
+      else fs.writeFileSync(keys, contents)
+      const { code, stderr } = await stack(['start', '--project', root])
+      expect([code, stderr.replace("'", '’')]).toEqual([1, expect.stringContaining(sentence)])
+      expect(fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))).toBe(false)
+    }
+    fs.writeFileSync(keys, '{')
+    const { running } = await startShop(root, ['--fresh'])
+    expect(running.output()).toContain('(cold)')
   })
 
   it('--fresh forgets the data, and the keys', async () => {
