@@ -130,6 +130,8 @@ export interface Declarations {
   /** Every file that was read. */
   files: ReadonlySet<string>
   classes: ClassDeclaration[]
+  /** Relative imports that lead to no file. */
+  lostImports: { specifier: string; place: Place }[]
   /** Decorators of the SDK that stand where no declaration is read. */
   strayMarks: Mark[]
   /** Decorators with a name of the SDK's that the file neither imports nor declares. */

@@ -28,6 +28,8 @@ export interface Program {
   meaningOfExpression(file: SourceFile, expression: Expression): Meaning | undefined
   /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
   evaluate(file: SourceFile, expression: Expression): Fact
+  /** Whether a relative import leads to a file; of a package only the bundler knows. */
+  leadsToFile(file: SourceFile, specifier: string): boolean
   /** The file's model, read now if it was not yet; for files that only the bundle reaches. */
   read(absolutePath: string): SourceFile
 }
@@ -180,6 +182,12 @@ export function openProgram(root: string, entry: string): Program {
     entry,
     files,
     read,
+    leadsToFile(file, specifier) {
+      if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return true
+      const containing = path.join(root, file.path)
+      if (fs.existsSync(path.resolve(path.dirname(containing), specifier))) return true
+      return ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions).resolvedModule !== undefined
+    },
     evaluate: (file, expression) => evaluate(file, expression),
     meaningOfExpression,
     meaningOf(file, name) {

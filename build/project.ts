@@ -80,6 +80,8 @@ export interface SourceFile {
   classes: ClassSyntax[]
   /** Local name → where it comes from; `*` for a namespace. */
   imports: Map<string, { from: string; name: string }>
+  /** Every other file that this one needs at run time. */
+  needs: { from: string; place: Place }[]
   /** Exported name → a local one, or one of another file. */
   exports: Map<string, ({ local: string } | { from: string; name: string }) & { isTypeOnly?: boolean }>
   /** `export * from` */
@@ -109,6 +111,7 @@ export function parse(path: string, text: string): SourceFile {
     path,
     classes: [],
     imports: new Map(),
+    needs: [],
     exports: new Map(),
     stars: [],
     constants: new Map(),
@@ -173,6 +176,7 @@ export function parse(path: string, text: string): SourceFile {
 
   function readImport({ moduleSpecifier, importClause }: ts.ImportDeclaration): void {
     const from = (moduleSpecifier as ts.StringLiteral).text
+    if (!importClause?.isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier) })
     if (importClause?.name) file.imports.set(importClause.name.text, { from, name: 'default' })
     const bindings = importClause?.namedBindings
     if (!bindings) return
@@ -193,6 +197,7 @@ export function parse(path: string, text: string): SourceFile {
 
   function readExport({ moduleSpecifier, exportClause, isTypeOnly }: ts.ExportDeclaration): void {
     const from = moduleSpecifier && (moduleSpecifier as ts.StringLiteral).text
+    if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as ts.Expression) })
     if (!exportClause) {
       if (from !== undefined) file.stars.push(from)
     } else if (ts.isNamedExports(exportClause)) {

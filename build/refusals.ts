@@ -43,6 +43,10 @@ export const refusals = {
     message: ({ reason }) => `this file does not parse: ${reason}`,
     fix: () => 'correct the syntax; the rest of this file is judged once it parses',
   }),
+  'import-lost': define<{ specifier: string }>({
+    message: ({ specifier }) => `the import "${specifier}" leads to no file`,
+    fix: () => 'correct the path; what follows from it in this file is judged then',
+  }),
   'bundle-failed': define<{ reason: string }>({
     message: ({ reason }) => `the project does not bundle: ${reason}`,
     fix: () => 'a package must be installed, a file must exist, a name must be exported, a Node module is `node:…`',

@@ -9,13 +9,7 @@ const inMessage = new Set(['webhook', 'reason', 'event'])
 
 /** @param outs where each worker's bundle and source maps are. */
 export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): (line: string) => string {
-  const maps = new Map<string, SourceMap>()
-
-  function mapOf(worker: string, file: string): SourceMap | undefined {
-    const name = path.join(outs[worker] ?? '', `${file}.map`)
-    if (!maps.has(name) && fs.existsSync(name)) maps.set(name, new SourceMap(JSON.parse(fs.readFileSync(name, 'utf8'))))
-    return maps.get(name)
-  }
+  const mapped = createStackMapper(outs)
 
   return (line) => {
     let entry: Record<string, unknown>
@@ -39,7 +33,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
     const head = `${time} ${styleText(colour, plain(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`
-    const trace = typeof stack === 'string' ? mapStack(stack, (file) => mapOf(String(worker), file)) : error
+    const trace = typeof stack === 'string' ? mapped(String(worker), stack) : error
     return trace ? `${head}\n${harmless(String(trace)).replace(/^/gm, '    ')}` : head
   }
 }
@@ -49,15 +43,22 @@ function harmless(text: string): string {
   return text.replace(/[^\n\t\P{Cc}]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
-/** Each `worker.js:1:2345` as the place in the source that it was made of. */
-function mapStack(stack: string, mapOf: (file: string) => SourceMap | undefined): string {
-  return stack.replace(
-    /(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g,
-    (whole, file: string, line: string, column: string) => {
-      const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
-      if (!entry || !('originalSource' in entry)) return whole
-      const source = entry.originalSource.replace(/^(?:\.\.\/)+/, '')
-      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
-    },
-  )
+/** @returns a function that gives each `worker.js:1:2345` of a worker's stack as the place in the source it was made of. */
+export function createStackMapper(outs: Record<string, string>): (worker: string, stack: string) => string {
+  const maps = new Map<string, SourceMap>()
+  const mapOf = (worker: string, file: string) => {
+    const name = path.join(outs[worker] ?? '', `${file}.map`)
+    if (!maps.has(name) && fs.existsSync(name)) maps.set(name, new SourceMap(JSON.parse(fs.readFileSync(name, 'utf8'))))
+    return maps.get(name)
+  }
+  return (worker, stack) =>
+    stack.replace(
+      /(?:file:\/\/)?[^\s()]*?([\w.-]+\.js):(\d+):(\d+)/g,
+      (whole, file: string, line: string, column: string) => {
+        const entry = mapOf(worker, file)?.findEntry(Number(line) - 1, Number(column) - 1)
+        if (!entry || !('originalSource' in entry)) return whole
+        const source = entry.originalSource.replace(/^(?:\.\.\/)+/, '')
+        return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
+      },
+    )
 }

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { Log, LogLevel, Miniflare, type WorkerOptions } from 'miniflare'
 import { frontSource } from './front.ts'
+import { createStackMapper } from './log.ts'
 
 export interface WorkersOptions {
   /** Free, on loopback. */
@@ -56,7 +57,7 @@ export async function startWorkers({ port, backend, auth, onRestart, onLog }: Wo
     await runtime.ready
   } catch (error) {
     await runtime.dispose().catch(() => {})
-    throw error
+    throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
   }
   return {
     async stop() {
@@ -85,6 +86,15 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
   }
+}
+
+/** What a bundle threw while it was loaded, at its place in the source; workerd's own words for the rest. */
+function startFailure(error: Error, outs: Record<string, string>): Error {
+  const thrown = /service core:user:(\w+): Uncaught (.*?)","context_depth"/.exec(error.message)
+  if (!thrown) return error
+  const [, worker, words] = thrown as unknown as [string, string, string]
+  const text = JSON.parse(`"${words}"`) as string
+  return new Error(`the ${worker} worker does not start: ${createStackMapper(outs)(worker, text)}`)
 }
 
 /** `worker.js` first: the first module is the entry. */

@@ -13,6 +13,7 @@ export function read(program: Program, entry: string): Declarations {
     entry,
     files,
     classes: [],
+    lostImports: [],
     strayMarks: [],
     markValues: [],
     unimported: [],
@@ -22,6 +23,8 @@ export function read(program: Program, entry: string): Declarations {
   for (const file of program.files.values()) {
     files.add(file.path)
     declarations.classes.push(...file.classes.map((syntax) => readClass(program, file, syntax)))
+    const lost = file.needs.filter(({ from }) => !program.leadsToFile(file, from))
+    declarations.lostImports.push(...lost.map(({ from, place }) => ({ specifier: from, place })))
     const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
     declarations.strayMarks.push(...readMarks(program, file, stray))
     declarations.markValues.push(...readMarkValues(program, file))

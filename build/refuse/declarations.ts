@@ -18,11 +18,12 @@ const isMethod = (name: string) => Object.hasOwn(methods, name)
 const isInjector = (name: string) => (injectors as readonly string[]).includes(name)
 
 export function refuseDeclarations({ declarations }: Application): Refusal[] {
-  const { syntaxErrors, classes, strayMarks, markValues, unimported } = declarations
+  const { syntaxErrors, classes, strayMarks, markValues, unimported, lostImports } = declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const refused = [
     ...classes.flatMap(refuseClass),
     ...refuseMarks(strayMarks, ({ name }) => belongsOf(name)),
+    ...lostImports.map(({ specifier, place }) => refusal('import-lost', place, { specifier })),
     ...unimported.map(({ name, place }) => refusal('decorator-not-imported', place, { name })),
     ...markValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
   ].filter(({ place }) => !unparsed.has(place.file))

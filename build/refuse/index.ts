@@ -32,9 +32,13 @@ const ofLists = new Set<Slug>([
   'export-not-provided',
 ])
 
+/** What may only seem so where an import of the same file leads nowhere. */
+const ofImports = new Set<Slug>(['dependency-not-a-class', 'option-not-constant'])
+
 export function refuse(application: Application, circumstances: Circumstances): Refusal[] {
-  const { syntaxErrors, classes, entry } = application.declarations
+  const { syntaxErrors, classes, entry, lostImports } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
+  const incomplete = new Set(lostImports.map(({ place }) => place.file))
   const hasUnreadLists = [...unparsed].some(
     (file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')),
   )
@@ -45,7 +49,10 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseGates(application, circumstances),
     ...refuseInjectors(application),
     ...refuseWebhooks(application),
-  ].filter(({ place, slug }) => !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug)))
+  ].filter(({ place, slug }) => {
+    if (unparsed.has(place.file) || (hasUnreadLists && ofLists.has(slug))) return false
+    return !(incomplete.has(place.file) && ofImports.has(slug))
+  })
   return [...refuseDeclarations(application), ...refusals].sort(byPlace)
 }
 

@@ -176,6 +176,21 @@ alter table public.guarded enable row level security;`,
     expect(fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))).toBe(false)
   })
 
+  it('a bundle that throws while it is loaded is named, at the line of the project', async () => {
+    const root = shop()
+    const file = path.join(root, 'src/prices.ts')
+    fs.appendFileSync(file, `\nthrow new TypeError('not at load')\n`)
+    const line =
+      fs
+        .readFileSync(file, 'utf8')
+        .split('\n')
+        .findIndex((text) => text.startsWith('throw')) + 1
+    const { code, stderr } = await stack(['start', '--project', root])
+    expect(code).toBe(1)
+    expect(stderr).toContain('error: the backend worker does not start: TypeError: not at load')
+    expect(stderr).toContain(`src/prices.ts:${line}:7`)
+  })
+
   it('5.5 a migration that fails names its file and undoes itself alone; corrected, it goes on', async () => {
     const root = shop()
     const file = path.join(root, 'migrations/0002_more.sql')
