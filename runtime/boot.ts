@@ -1,5 +1,6 @@
 /** What an isolate says of itself at its first request (contract 7.10). */
-import { type Call, textBinding } from './call.ts'
+import { type Call, type Env, textBinding } from './call.ts'
+import { errorFields, writeLine } from './log.ts'
 import type { RouteTable } from './table.ts'
 
 export function createBoot(table: RouteTable): (call: Call) => void {
@@ -16,4 +17,11 @@ export function createBoot(table: RouteTable): (call: Call) => void {
       )
     }
   }
+}
+
+/** A rejection that nobody awaits would vanish: the runtime neither answers nor logs it. */
+export function logUnhandledRejections(env: () => Env): void {
+  addEventListener('unhandledrejection', ({ reason }) => {
+    writeLine(env(), 'error', 'a promise was rejected, and nobody awaited it', errorFields(reason))
+  })
 }

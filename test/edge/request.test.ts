@@ -121,6 +121,12 @@ describe('2.3 arguments and results', () => {
     expect(line['error']).toMatchObject({ error: 'TypeError: the reason' })
   })
 
+  it('a rejection that nobody awaits is in the log', async () => {
+    expect((await probe.call('/request/lost')).json).toBe('ok')
+    const line = await probe.logged(({ error }) => error === 'Error: nobody listens')
+    expect(line).toMatchObject({ level: 'error', worker: 'backend' })
+  })
+
   it('the stack in the log names file, line and column of the project, through the minified bundle', async () => {
     const { json } = await probe.call('/request/throw')
     const line = await probe.logged((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')

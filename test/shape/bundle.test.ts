@@ -53,21 +53,28 @@ it('1.2 the auth worker is compiled by the same build, and binds its own databas
   for (const [, text] of texts(path.join(out, 'out'))) expect(text.includes('__decorate')).toBe(false)
 })
 
-it('8.5 wrangler takes the output as it is', async () => {
+/** What `wrangler deploy` would upload from a folder, without uploading. */
+function dryRun(cwd: string) {
+  const wrangler = path.join(root, 'node_modules/wrangler/bin/wrangler.js')
+  return spawnSync(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', temporaryFolder()], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: 'true', NO_COLOR: '1', HOME: temporaryFolder() },
+  })
+}
+
+it('8.5 wrangler takes the backend worker as it is', async () => {
   const project = temporaryFolder()
   fs.cpSync(orders, project, { recursive: true, filter: (name) => !name.includes('.stack') })
   await build(projectTarget(project, 'src/app.module.ts', []))
-  const wrangler = path.join(root, 'node_modules/wrangler/bin/wrangler.js')
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [wrangler, 'deploy', '--dry-run', '--outdir', temporaryFolder()],
-    {
-      cwd: project,
-      encoding: 'utf8',
-      env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: 'true', NO_COLOR: '1', HOME: temporaryFolder() },
-    },
-  )
-  expect([status, stderr]).toEqual([0, expect.any(String)])
-  expect(stdout).toContain('driver.js')
-  expect(stdout).toContain('--dry-run')
+  const { status, stdout } = dryRun(project)
+  expect([status, stdout]).toEqual([0, expect.stringContaining('driver.js')])
+}, 60_000)
+
+it('1.7 and the auth worker, by the repository’s own wrangler.toml', async () => {
+  const clone = temporaryFolder()
+  fs.copyFileSync(path.join(root, 'wrangler.toml'), path.join(clone, 'wrangler.toml'))
+  await build(authTarget(path.join(clone, 'examples/orders/.stack/auth')))
+  const { status, stdout } = dryRun(clone)
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/driver\.js[\s\S]*simd-\w+\.wasm/)])
 }, 60_000)

@@ -84,6 +84,14 @@ export class RequestController {
     throw new HttpError(400, 'x', 'y', details[what])
   }
 
+  @Get('lost')
+  lost() {
+    Promise.resolve().then(() => {
+      throw new Error('nobody listens')
+    })
+    return 'ok'
+  }
+
   @Get('log-error')
   logError() {
     Log.error('it failed', { error: new TypeError('the reason'), big: 1n, level: 'info', request_id: 'req_other' })
