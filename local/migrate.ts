@@ -83,8 +83,9 @@ export interface DatabaseKeys {
   passwords: Record<string, string>
 }
 
-/** Gives the logins their passwords, takes back what they have set for themselves, and gives the database its copy of
- * the claims key: what no migration may hold.
+/**
+ * Gives the logins their passwords, takes back what they have set for themselves, and gives the database its copy of the
+ * claims key: what no migration may hold.
  */
 export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Promise<void> {
   const client = await connect(databaseUrl)

@@ -17,28 +17,21 @@ interface Held {
 /** The folder is held by a stack that still runs. */
 export class HeldBy extends Error {
   override name = 'HeldBy'
-  readonly pid: number
 
   constructor(pid: number) {
     super(`process ${pid} is starting this stack, or hangs: wait for it, or end it`)
-    this.pid = pid
   }
 }
 
 /** Takes the folder for this process. @returns whether a left-over workerd was ended. @throws HeldBy */
 export async function claim(file: string): Promise<boolean> {
-  const running = processes()
   const held = read(file)
-  const isRunning = (one: Process) => running.some(({ pid, began }) => pid === one.pid && began === one.began)
+  const isRunning = (one: Process) => processes().some(({ pid, began }) => pid === one.pid && began === one.began)
   if (held && held.stack.pid !== process.pid && isRunning(held.stack)) throw new HeldBy(held.stack.pid)
   const left = held?.workerd.filter(isRunning) ?? []
   for (const { pid } of left) process.kill(pid, 'SIGKILL')
-  for (let waited = 0; left.length > 0 && waited < endMs; waited += 20) {
-    const still = processes()
-    if (!left.some((one) => still.some(({ pid, command }) => pid === one.pid && command !== ''))) break
-    await sleep(20)
-  }
-  const stack = running.find(({ pid }) => pid === process.pid)
+  for (let waited = 0; left.some(isRunning) && waited < endMs; waited += 20) await sleep(20)
+  const stack = processes().find(({ pid }) => pid === process.pid)
   if (stack) writeWhole(file, JSON.stringify({ stack, workerd: [] } satisfies Held))
   return left.length > 0
 }

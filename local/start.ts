@@ -43,7 +43,6 @@ interface Times {
 
 export interface LocalStack {
   record: LocalRecord
-  port: number
   built: NonNullable<BuildResult['built']>
   postgres: { version: string; fresh: boolean; applied: string[] }
   times: Times
@@ -194,7 +193,6 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     writeRecord(recordFile, record)
     return {
       record,
-      port,
       built,
       postgres: { version: postgres.version, fresh: postgres.fresh, applied },
       times: { build: project.ms, postgres: database.ms, workers: workers.ms, all: performance.now() - began },

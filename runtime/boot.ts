@@ -1,15 +1,20 @@
-/** What an isolate says of itself at its first request (contract 7.10). */
-import { type Call, type Env, textBinding } from './call.ts'
+/** What an isolate does at its first request: says what is mounted (contract 7.10), and listens for what nobody awaits. */
+import { type Call, textBinding } from './call.ts'
 import { errorFields, writeLine } from './log.ts'
 import type { RouteTable } from './table.ts'
 
-export function createBoot(table: RouteTable): (call: Call) => void {
-  let said = table.webhooks.length === 0
+export function createBoot({ webhooks }: RouteTable): (call: Call) => void {
+  let isBooted = false
   return (call) => {
-    if (said) return
-    said = true
-    call.log('info', `webhooks mounted: ${table.webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
-    for (const { name, secret } of table.webhooks) {
+    if (isBooted) return
+    isBooted = true
+    // a rejection that nobody awaits would vanish: the runtime neither answers nor logs it
+    addEventListener('unhandledrejection', ({ reason }) => {
+      writeLine(call.env, 'error', 'a promise was rejected, and nobody awaited it', errorFields(reason))
+    })
+    if (webhooks.length === 0) return
+    call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
+    for (const { name, secret } of webhooks) {
       if (textBinding(call.env, secret.env) !== undefined) continue
       call.log(
         'warn',
@@ -17,11 +22,4 @@ export function createBoot(table: RouteTable): (call: Call) => void {
       )
     }
   }
-}
-
-/** A rejection that nobody awaits would vanish: the runtime neither answers nor logs it. */
-export function logUnhandledRejections(env: () => Env): void {
-  addEventListener('unhandledrejection', ({ reason }) => {
-    writeLine(env(), 'error', 'a promise was rejected, and nobody awaited it', errorFields(reason))
-  })
 }

@@ -1,7 +1,7 @@
 /** Whether a caller may enter a route: first what the claims alone can refuse, then what the grants say (contract 4.1). */
 import { refuse } from '../src/sdk/errors.ts'
 import { covers } from '../src/wire/permissions.ts'
-import type { Grants } from './database/transaction.ts'
+import type { Grants } from './database/bind.ts'
 import { type Identity, isSignedIn } from './identity/identify.ts'
 import type { Gate } from './table.ts'
 

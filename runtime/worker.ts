@@ -1,6 +1,6 @@
 /** The request path on one screen: a request meets its row of the table. */
 import { scope } from '../src/sdk/scope.ts'
-import { createBoot, logUnhandledRejections } from './boot.ts'
+import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env } from './call.ts'
 import { type Class, createContainer, invoke } from './container.ts'
 import { createRequestDatabase, type RequestDatabase } from './database/transaction.ts'
@@ -27,9 +27,6 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
     }),
   )
 
-  let environment: Env = {}
-  logUnhandledRejections(() => environment)
-
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined) return receive(call, name)
@@ -51,7 +48,6 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
 
   return {
     async fetch(request, env, context) {
-      environment = env
       const call = beginCall(request as Request, env, context)
       boot(call)
       const response = await answer(call).catch((error: unknown) => fail(call, error))

@@ -4,31 +4,13 @@
  */
 import { refuse } from '../../src/sdk/errors.ts'
 import type { Row, Session } from '../../src/sdk/scope.ts'
-import { toHex } from '../bytes.ts'
-import { type Call, textBinding } from '../call.ts'
-import { hmacKey } from '../hmac.ts'
+import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
-import type { Connection } from './driver.ts'
+import { type Bound, bind, type Grants } from './bind.ts'
 import { encodeParameter } from './parameter.ts'
-import { normalise, Unavailable } from './unavailable.ts'
-
-/** Longest time of one statement, and of a pause between two, in milliseconds. */
-const statementMs = 10_000
-
-/** Longest time that the opening flight may take. */
-const bindMs = 5_000
-
-/** What the database says of the caller, on this very request. */
-export interface Grants {
-  roles: string[]
-  permissions: string[]
-}
-
-interface Context extends Grants {
-  session_ended: boolean
-}
+import { normalise, Unavailable, within } from './unavailable.ts'
 
 export interface RequestDatabase {
   caller: Session
@@ -51,13 +33,13 @@ export function createRequestDatabase(
   const service = createTransaction('DATABASE_SERVICE_URL', roles.service)
 
   function createTransaction(binding: string, role: string) {
-    let opening: Promise<{ connection: Connection; context: Context | undefined }> | undefined
+    let opening: Promise<Bound> | undefined
     let isOver = false
     let isLost = false
     /** The first statement that failed: what a COMMIT that comes back as ROLLBACK is about. */
     let failure: Error | undefined
 
-    const begin = () => (opening ??= open(call, binding, role, identity))
+    const begin = () => (opening ??= bind(call, binding, role, identity))
 
     /** Ends the transaction if it was opened. @returns the tag of the command. */
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
@@ -176,58 +158,4 @@ function locate(error: Error, called: Error, statement: string): Error {
   const frames = called.stack?.slice(called.stack.indexOf('\n')) ?? ''
   error.stack = `${error.name}: ${error.message}${frames}`
   return Object.assign(error, { statement })
-}
-
-/** BEGIN, the binding and the read of the context in one flight; the read runs as the role that was bound. */
-async function open(
-  call: Call,
-  binding: string,
-  role: string,
-  identity: Identity | null,
-): Promise<{ connection: Connection; context: Context | undefined }> {
-  const url = textBinding(call.env, binding)
-  if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
-  const claims = JSON.stringify(identity?.claims ?? {})
-  let connection: Connection | undefined
-  try {
-    const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
-    connection = await connect(url)
-    const flight = connection.fly([
-      { text: 'begin isolation level read committed read write', values: [] },
-      {
-        text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
-          set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
-          set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true)`,
-        values: [role, claims, signature, String(statementMs)],
-      },
-      ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
-    ])
-    const results = await within(flight, bindMs)
-    return { connection, context: results[2]?.[0] as Context | undefined }
-  } catch (error) {
-    if (connection) call.waitUntil(connection.close().catch(() => {}))
-    // a binding that the database refused is its fault or ours, never an answer about the caller
-    throw error instanceof Unavailable
-      ? error
-      : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
-  }
-}
-
-/** A server that took the connection and then fell silent must not hold the request. @throws Unavailable */
-async function within<T>(answer: Promise<T>, limitMs = statementMs + 2_000): Promise<T> {
-  const { promise: silence, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Unavailable(`the database was silent for ${limitMs} ms`)), limitMs)
-  try {
-    return await Promise.race([answer, silence])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** HMAC-SHA-256 in hex, under the key that the database verifies it with (contract 5.3). */
-async function signClaims(call: Call, claims: string): Promise<string> {
-  const secret = textBinding(call.env, 'CLAIMS_KEY')
-  if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
-  const key = await hmacKey('SHA-256', secret)
-  return toHex(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(claims)))
 }

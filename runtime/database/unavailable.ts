@@ -1,3 +1,8 @@
+/** What makes the database unavailable to a request: outages, and the limits of its patience. */
+
+/** Longest time of one statement, and of a pause between two, in milliseconds. */
+export const statementMs = 10_000
+
 /** The database cannot be reached, is full, or cut the request off: 503, whatever was being asked (contract 5.6). */
 export class Unavailable extends Error {
   override name = 'Unavailable'
@@ -18,4 +23,15 @@ export function normalise(error: unknown): Error {
   return new Unavailable(typeof message === 'string' && message ? message : 'the connection to the database failed', {
     cause: error,
   })
+}
+
+/** A server that took the connection and then fell silent must not hold the request. @throws Unavailable */
+export async function within<T>(answer: Promise<T>, limitMs = statementMs + 2_000): Promise<T> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Unavailable(`the database was silent for ${limitMs} ms`)), limitMs)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
+  }
 }
