@@ -3,7 +3,8 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { ts } from 'ts-morph'
 import { type ClassId, computedKey, type Entry, type Fact, type Place, spreadKey, unreadable } from './declaration.ts'
-import { type DecoratorSyntax, type Expression, parse, type SourceFile } from './project.ts'
+import type { Expression } from './expression.ts'
+import { type DecoratorSyntax, parse, type SourceFile } from './project.ts'
 
 export const sdkName = '@stack/backend'
 

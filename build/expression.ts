@@ -1,0 +1,105 @@
+/** Expressions of the source as plain data: what a value is written as, before anybody asks what it is. */
+import { ts } from 'ts-morph'
+import type { Place } from './declaration.ts'
+
+/** An expression as written. */
+export type Expression =
+  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
+  | { kind: 'template'; parts: Expression[]; text: string; place: Place }
+  | { kind: 'sum'; terms: Expression[]; text: string; place: Place }
+  | { kind: 'list'; items: Expression[]; place: Place }
+  | { kind: 'record'; properties: Property[]; place: Place }
+  | { kind: 'spread'; of: Expression; place: Place }
+  | { kind: 'name'; name: string; place: Place }
+  | { kind: 'member'; of: Expression; property: string; text: string; place: Place }
+  | { kind: 'other'; text: string; place: Place }
+
+/** `key` is undefined for a spread, and for what has no name at build (a computed key, a getter). */
+export interface Property {
+  key: string | undefined
+  keyPlace: Place
+  value: Expression
+}
+
+/** @param at the place of a node. @param written its text, shortened. */
+export function createExpressionReader(
+  at: (node: ts.Node) => Place,
+  written: (node: ts.Node) => string,
+): (node: ts.Expression) => Expression {
+  return readExpression
+
+  function readExpression(node: ts.Expression): Expression {
+    const place = at(node)
+    if (
+      ts.isParenthesizedExpression(node) ||
+      ts.isAsExpression(node) ||
+      ts.isTypeAssertionExpression(node) ||
+      ts.isSatisfiesExpression(node) ||
+      ts.isNonNullExpression(node)
+    ) {
+      return readExpression(node.expression)
+    }
+    if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text, place }
+    if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text), place }
+    if (
+      ts.isPrefixUnaryExpression(node) &&
+      node.operator === ts.SyntaxKind.MinusToken &&
+      ts.isNumericLiteral(node.operand)
+    ) {
+      return { kind: 'literal', value: -Number(node.operand.text), place }
+    }
+    if (node.kind === ts.SyntaxKind.TrueKeyword) return { kind: 'literal', value: true, place }
+    if (node.kind === ts.SyntaxKind.FalseKeyword) return { kind: 'literal', value: false, place }
+    if (node.kind === ts.SyntaxKind.NullKeyword) return { kind: 'literal', value: null, place }
+    if (ts.isIdentifier(node)) {
+      return node.text === 'undefined'
+        ? { kind: 'literal', value: undefined, place }
+        : { kind: 'name', name: node.text, place }
+    }
+    if (ts.isPropertyAccessExpression(node) && !node.questionDotToken && ts.isIdentifier(node.name)) {
+      const of = readExpression(node.expression)
+      return { kind: 'member', of, property: node.name.text, text: written(node), place }
+    }
+    if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {
+      const of = readExpression(node.expression)
+      return { kind: 'member', of, property: node.argumentExpression.text, text: written(node), place }
+    }
+    if (ts.isTemplateExpression(node)) {
+      const parts: Expression[] = [{ kind: 'literal', value: node.head.text, place: at(node.head) }]
+      for (const span of node.templateSpans) {
+        parts.push(readExpression(span.expression))
+        parts.push({ kind: 'literal', value: span.literal.text, place: at(span.literal) })
+      }
+      return { kind: 'template', parts, text: written(node), place }
+    }
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+      return { kind: 'sum', terms: [readExpression(node.left), readExpression(node.right)], text: written(node), place }
+    }
+    if (ts.isSpreadElement(node)) return { kind: 'spread', of: readExpression(node.expression), place }
+    if (ts.isArrayLiteralExpression(node)) return { kind: 'list', items: node.elements.map(readExpression), place }
+    if (ts.isObjectLiteralExpression(node))
+      return { kind: 'record', properties: node.properties.map(readProperty), place }
+    return { kind: 'other', text: written(node), place }
+  }
+
+  function readProperty(node: ts.ObjectLiteralElementLike): Property {
+    if (ts.isSpreadAssignment(node)) {
+      const value: Expression = { kind: 'spread', of: readExpression(node.expression), place: at(node) }
+      return { key: undefined, keyPlace: at(node), value }
+    }
+    const key = propertyName(node.name)
+    if (ts.isPropertyAssignment(node)) return { key, keyPlace: at(node.name), value: readExpression(node.initializer) }
+    if (ts.isShorthandPropertyAssignment(node)) {
+      return { key, keyPlace: at(node.name), value: { kind: 'name', name: node.name.text, place: at(node) } }
+    }
+    return { key, keyPlace: at(node.name), value: { kind: 'other', text: written(node), place: at(node) } }
+  }
+}
+
+/** The name of a property or member, where it is known without running anything. */
+export function propertyName(name: ts.PropertyName): string | undefined {
+  if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text
+  if (ts.isPrivateIdentifier(name)) return name.text
+  if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text
+  return undefined
+}
