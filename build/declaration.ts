@@ -3,23 +3,29 @@
  * judges them, `link/` turns them into the route table; none of the latter two sees syntax.
  */
 import type { Method } from '../runtime/table.ts'
-import type { Unfit } from './project.ts'
+import type { Unfit } from './classes.ts'
 
-/** A stretch of source; lines and columns count from 1, the end is exclusive. */
+/** A stretch of source, as offsets into its text; the end is exclusive. */
 export interface Place {
   /** Relative to the project, with `/`. */
   file: string
+  start: number
+  end: number
+}
+
+/** The same as people count: from 1. */
+export interface Location extends Place {
   line: number
   column: number
   endLine: number
   endColumn: number
 }
 
-/** A value as far as it is known at build. */
+/** A value as far as it is known at build; one that is written elsewhere has the place where it is used. */
 export type Fact =
-  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
-  | { kind: 'list'; items: Fact[]; place: Place }
-  | { kind: 'record'; entries: Entry[]; place: Place }
+  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place; isElsewhere?: true }
+  | { kind: 'list'; items: Fact[]; place: Place; isElsewhere?: true }
+  | { kind: 'record'; entries: Entry[]; place: Place; isElsewhere?: true }
   | { kind: 'class'; id: ClassId; place: Place }
   /** Known only at run time, or not at all: `text` is what was written. */
   | { kind: 'unknown'; text: string; place: Place }
@@ -83,10 +89,18 @@ export interface ClassDeclaration {
   file: string
   /** Of its name. */
   place: Place
+  line: number
+  /** Offset of `class`, or `abstract class`. */
+  keyword: number
+  defaultKeyword: Place | undefined
   /** The name it is exported by, if it is exported by name. */
   exportName: string | undefined
   isDefaultExport: boolean
   isAbstract: boolean
+  /** Is, or may be, a Standard Schema itself. */
+  isSchema: boolean
+  /** The class of the project that it extends. */
+  base: { id: ClassId; place: Place } | undefined
   marks: Mark[]
   dependencies: Dependency[]
   /** What the constructor takes is not known: it is inherited from something that the build cannot read. */
@@ -112,16 +126,66 @@ export interface Dependency {
 export interface Member {
   name: string
   place: Place
+  line: number
   /** Why it cannot serve as a handler, where it cannot. */
   unfit: Unfit | undefined
   marks: Mark[]
   parameters: HandlerParameter[]
 }
 
-interface HandlerParameter {
+export interface HandlerParameter {
   name: string
   place: Place
   marks: Mark[]
+  /** As written; empty where there is none. */
+  type: string
+  typePlace: Place
+  /** Every name in the type: keywords like `string` and `null`, the SDK's types by their own names, aliases resolved. */
+  typeNames: string[]
+}
+
+/** A decorator with the name of one of the SDK's that a package exports. */
+export interface ForeignMark {
+  classId: ClassId
+  name: string
+  from: string
+  place: Place
+}
+
+/** What is called where no request is served. */
+export interface EarlyCall {
+  /** As written: `new` is not part of it. */
+  name: string
+  from: { sdk: string } | { package: string; name: string } | { global: string }
+  isNew: boolean
+  /** Whose instance is being built; `undefined` at module scope. */
+  className: string | undefined
+  place: Place
+}
+
+/** Where a file's imports stand: for fixes that need another one. */
+export interface Imports {
+  file: string
+  /** Offset at which a further import declaration may stand. */
+  end: number
+  named: { from: string; lastName: number }[]
+  /** Every relative specifier. */
+  relative: string[]
+  /** Every local name that is imported. */
+  names: string[]
+}
+
+/** What tsconfig.json, or what it extends, says about decorators. */
+export interface Tsconfig {
+  hasDecorators: boolean
+  hasMetadata: boolean
+  /** The key `compilerOptions`, or the file's first character. */
+  options: Place
+  /** Where a further option may stand. */
+  body: { start: number; isEmpty: boolean } | undefined
+  /** The values, where this very file gives them. */
+  decorators: Place | undefined
+  metadata: Place | undefined
 }
 
 export interface Declarations {
@@ -136,6 +200,18 @@ export interface Declarations {
   strayMarks: Mark[]
   /** Decorators with a name of the SDK's that the file neither imports nor declares. */
   unimported: { name: string; place: Place }[]
+  /** Decorators that have a name of the SDK's and come from a package. */
+  foreignMarks: ForeignMark[]
+  /** In files that declare classes. */
+  earlyCalls: EarlyCall[]
+  evals: { text: string; place: Place }[]
+  /** A file imports `Database` of the SDK, or the SDK whole. */
+  usesDatabase: boolean
+  imports: Imports[]
+  /** Files whose default export somebody imports. */
+  defaultImports: string[]
+  /** `undefined` where there is no tsconfig.json. */
+  tsconfig: Tsconfig | undefined
   /** Decorators of the SDK that are used as values. */
   markValues: { name: string; place: Place }[]
   /** Files that do not parse. */

@@ -39,6 +39,8 @@ export function createExpressionReader(
     ) {
       return readExpression(node.expression)
     }
+    const frozen = frozenIn(node)
+    if (frozen) return readExpression(frozen)
     if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text, place }
     if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text), place }
     if (
@@ -102,4 +104,14 @@ export function propertyName(name: ts.PropertyName): string | undefined {
   if (ts.isPrivateIdentifier(name)) return name.text
   if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text
   return undefined
+}
+
+/** What `Object.freeze(…)` is given. */
+function frozenIn(node: ts.Expression): ts.Expression | undefined {
+  if (!ts.isCallExpression(node) || node.arguments.length !== 1) return undefined
+  const { expression: callee } = node
+  const isFreeze = ts.isPropertyAccessExpression(callee) && callee.name.text === 'freeze'
+  return isFreeze && ts.isIdentifier(callee.expression) && callee.expression.text === 'Object'
+    ? node.arguments[0]
+    : undefined
 }

@@ -2,58 +2,115 @@
 import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { applicationOf } from './application.ts'
-import { bundle, isBundled, type OutputFile } from './emit/bundle.ts'
-import { entrySource } from './emit/entry.ts'
-import { roleNames } from './emit/role-names.ts'
+import { createBundler, type OutputFile } from './emit/bundle.ts'
+import { documents } from './emit/documents.ts'
+import { located } from './emit/inspect.ts'
 import { keepOnly, writeTogether } from './emit/write.ts'
-import { link } from './link/index.ts'
+import { type Linked, link } from './link/index.ts'
 import { openProgram } from './program.ts'
-import { read } from './read/index.ts'
-import type { Refusal } from './refusals.ts'
-import { type Reserved, refuse } from './refuse/index.ts'
+import { createReader } from './read/index.ts'
+import type { Refusal } from './refusals/index.ts'
+import { byPlace, type Reserved, refuse } from './refuse/index.ts'
 
 export interface BuildOptions {
   /** Absolute. */
   root: string
   /** Exports the root module; relative to the root. */
   entry: string
-  /** Absolute; gets `out/`, `table.json` and `roles.d.ts`. */
+  /** Absolute; gets `out/`, `table.json`, and for a project what is made of the table. */
   out: string
   reserved: readonly Reserved[]
   databaseRoles: RouteTable['databaseRoles']
-  /** Declared role names; `undefined` leaves `roles.d.ts` alone. */
-  roles?: readonly string[] | undefined
+  /** Of a project: what it is called, and its declared role names. Absent for the auth module, which has no documents. */
+  project?: { name: string; roles: readonly string[] } | undefined
+  /** Compressed KiB that the worker may have; absent: no limit. */
+  budgetKib?: number
+}
+
+export interface Built {
+  table: RouteTable
+  files: OutputFile[]
+  /** Absolute paths of everything that went into the bundle. */
+  inputs: string[]
 }
 
 export interface BuildResult {
   /** Sorted by place; with an error among them, nothing was written. */
   refusals: Refusal[]
   /** `undefined` when refused. */
-  built: { table: RouteTable; files: OutputFile[] } | undefined
+  built: Built | undefined
+}
+
+/** A project that is built again and again: what did not change is not read again. */
+export interface Compiler {
+  /** Refusals and the table. @param touched absolute paths that are known to have changed. */
+  check(touched?: ReadonlySet<string>): { refusals: Refusal[]; linked: Linked | undefined }
+  /** What bundling would refuse besides, in a project that is refused already. */
+  survey(): Promise<Refusal[]>
+  /** Bundles and writes what was checked. */
+  emit(checked: { refusals: Refusal[]; linked: Linked }): Promise<BuildResult>
+  close(): Promise<void>
 }
 
 const packageRoot = path.resolve(import.meta.dirname, '..')
-const part = (file: string) => path.join(packageRoot, file)
 
-export async function build({ root, entry, out, reserved, databaseRoles, roles }: BuildOptions): Promise<BuildResult> {
+export async function build(options: BuildOptions): Promise<BuildResult> {
+  const compiler = openCompiler(options)
+  try {
+    const { refusals, linked } = compiler.check()
+    if (linked) return await compiler.emit({ refusals, linked })
+    return { refusals: [...refusals, ...(await compiler.survey())].sort(byPlace), built: undefined }
+  } finally {
+    await compiler.close()
+  }
+}
+
+export function openCompiler({
+  root,
+  entry,
+  out,
+  reserved,
+  databaseRoles,
+  project,
+  budgetKib = Number.POSITIVE_INFINITY,
+}: BuildOptions): Compiler {
   const program = openProgram(root, entry)
-  const application = applicationOf(read(program, entry))
-  const refusals = refuse(application, { reserved, roles: roles ?? [] })
-  if (refusals.some(({ severity }) => severity === 'error')) return { refusals, built: undefined }
-  const { table, classes } = link(application, databaseRoles)
+  const read = createReader(program)
+  /** Those that parse, and whose imports lead somewhere: the others are refused already. */
+  const soundFiles = () =>
+    program.sources.listed.filter((absolute) => {
+      const file = program.sources.read(absolute)
+      return file.errors.length === 0 && file.needs.every(({ from }) => program.leadsToFile(file, from))
+    })
+  const circumstances = { reserved, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
-  const source = entrySource({ table, classes }, part('runtime/worker.ts'), root)
-  const locations = { sdk: part('src/sdk/index.ts'), driver: part('runtime/database/driver.ts'), folder }
-  const bundled = await bundle({ program, entry: source, ...locations })
-  if (!isBundled(bundled)) return { refusals: [...refusals, ...bundled], built: undefined }
-  writeTogether([
-    { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
-    ...(roles ? [{ file: path.join(out, 'roles.d.ts'), contents: roleNames(roles) }] : []),
-    // the worker comes last: it refers to the others
-    ...bundled
-      .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
-      .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
-  ])
-  keepOnly(folder, new Set(bundled.map(({ name }) => name)))
-  return { refusals, built: { table, files: bundled } }
+  const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
+  return {
+    check(touched) {
+      if (touched) program.refresh(touched)
+      const application = applicationOf(read())
+      const refusals = refuse(application, circumstances).map((one) => located(one, program))
+      const isRefused = refusals.some(({ severity }) => severity === 'error')
+      return { refusals, linked: isRefused ? undefined : link(application, databaseRoles) }
+    },
+    survey: () => bundler.survey(soundFiles()),
+    async emit(checked) {
+      const { files, refusals: found, inputs } = await bundler.bundle(checked.linked)
+      const refusals = [...checked.refusals, ...found].sort(byPlace)
+      if (files.length === 0) return { refusals, built: undefined }
+      const { table } = checked.linked
+      const texts = project ? await documents(checked.linked, { ...project, root, out, packageRoot, program }) : []
+      writeTogether([
+        { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
+        ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),
+        // the worker comes last: it refers to the others
+        ...files
+          .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
+          .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
+      ])
+      keepOnly(folder, new Set(files.map(({ name }) => name)))
+      return { refusals, built: { table, files, inputs } }
+    },
+    close: bundler.close,
+  }
 }

@@ -1,10 +1,24 @@
-/** The files of a project, and what a name in one of them means: through imports, re-exports and tsconfig paths. */
-import * as fs from 'node:fs'
+/** What a name in a file means: through imports, re-exports, tsconfig paths and, where the text cannot tell, a package's types. */
 import path from 'node:path'
 import { ts } from 'ts-morph'
-import { type ClassId, computedKey, type Entry, type Fact, type Place, spreadKey, unreadable } from './declaration.ts'
+import { createChecker } from './checker.ts'
+import type { DecoratorSyntax } from './classes.ts'
+import {
+  type ClassId,
+  computedKey,
+  type Entry,
+  type Fact,
+  type Location,
+  type Place,
+  spreadKey,
+  type Tsconfig,
+  unreadable,
+} from './declaration.ts'
 import type { Expression } from './expression.ts'
-import { type DecoratorSyntax, parse, type SourceFile } from './project.ts'
+import type { SourceFile } from './project.ts'
+import { createResolver } from './resolve.ts'
+import { openSources, type Sources } from './sources.ts'
+import { readTsconfig } from './tsconfig.ts'
 
 export const sdkName = '@stack/backend'
 
@@ -14,56 +28,70 @@ type Meaning =
   | { kind: 'constant'; file: SourceFile; expression: Expression }
   | { kind: 'sdk'; name: string }
   | { kind: 'namespace'; file: SourceFile; from: string }
+  /** Of a package: `name` as it exports it. */
+  | Foreign
+
+export interface Foreign {
+  kind: 'foreign'
+  /** The file that imports it. */
+  file: SourceFile
+  from: string
+  name: string
+}
 
 export interface Program {
   root: string
   /** The file that exports the root module, relative to the root. */
   entry: string
-  /** Every file that was read, by its path relative to the root. */
-  files: Map<string, SourceFile>
+  sources: Sources
+  tsconfig(): Tsconfig | undefined
+  /** Grows when what was found may be found elsewhere now: a file has come or gone, tsconfig.json has changed. */
+  generation(): number
+  /** Looks at the disk again; see `Sources.refresh`. */
+  refresh(touched: ReadonlySet<string>): void
+  /** Runs `work`, and says which other files its answers depend on. */
+  tracked<T>(work: () => T): { value: T; dependencies: SourceFile[] }
+  locate(place: Place): Location
   /** The SDK's name of a decorator, whatever it is called here. */
   sdkDecorator(file: SourceFile, decorator: DecoratorSyntax): string | undefined
   /** What the name of a type or a value stands for; `orders.Orders` is looked up in the namespace. */
   meaningOf(file: SourceFile, name: string): Meaning | undefined
   /** What an expression stands for that is a name, or a member of a namespace. */
   meaningOfExpression(file: SourceFile, expression: Expression): Meaning | undefined
+  /** The file that declares a class, by its id. */
+  fileOf(id: ClassId): SourceFile | undefined
   /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
   evaluate(file: SourceFile, expression: Expression): Fact
   /** Whether a relative import leads to a file; of a package only the bundler knows. */
   leadsToFile(file: SourceFile, specifier: string): boolean
-  /** The file's model, read now if it was not yet; for files that only the bundle reaches. */
-  read(absolutePath: string): SourceFile
+  /** The source that an import leads to. */
+  imported(file: SourceFile, specifier: string): SourceFile | undefined
+  /** The names in the alias or interface that a name in a type stands for. */
+  namesInType(file: SourceFile, name: string): string[] | undefined
 }
 
 /** @param root absolute. @param entry relative to it; every source below its folder is read (contract 1.8). */
 export function openProgram(root: string, entry: string): Program {
-  const files = new Map<string, SourceFile>()
-  const options = compilerOptions(root)
-  const resolutions = ts.createModuleResolutionCache(root, (name) => name, options)
+  const sources = openSources(root, path.dirname(path.resolve(root, entry)))
+  const newResolver = () => createResolver(root, sources.isListed)
+  const configured = () => ts.sys.getModifiedTime?.(path.join(root, 'tsconfig.json'))?.getTime()
+  let resolver = newResolver()
+  let ask = createChecker(root, resolver.options)
+  let tsconfig = readTsconfig(root)
+  let configuredAt = configured()
+  let generation = 0
+  let dependencies = new Set<SourceFile>()
+  const absoluteOf = (file: SourceFile) => path.join(root, file.path)
 
-  const relative = (absolute: string) => path.relative(root, absolute).split(path.sep).join('/')
-
-  function read(absolute: string): SourceFile {
-    const name = relative(absolute)
-    const file = files.get(name) ?? parse(name, readSource(absolute))
-    files.set(name, file)
+  function imported(from: SourceFile, specifier: string): SourceFile | undefined {
+    const absolute = resolver.source(absoluteOf(from), specifier)
+    if (absolute === undefined) return undefined
+    const file = sources.read(absolute)
+    dependencies.add(file)
     return file
   }
 
-  for (const absolute of sourcesBelow(path.dirname(path.resolve(root, entry)))) read(absolute)
-
-  function imported(from: SourceFile, specifier: string): SourceFile | undefined {
-    const containing = path.join(root, from.path)
-    const { resolvedModule } = ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions)
-    // by the path from here: this project may itself lie below a node_modules
-    if (!resolvedModule || relative(resolvedModule.resolvedFileName).split('/').includes('node_modules'))
-      return undefined
-    return /(?<!\.d)\.[cm]?tsx?$/.test(resolvedModule.resolvedFileName)
-      ? read(resolvedModule.resolvedFileName)
-      : undefined
-  }
-
-  function meaningOf(file: SourceFile, name: string, seen = new Set<string>()): Meaning | undefined {
+  function meaningOf(file: SourceFile, name: string, seen?: Set<string>): Meaning | undefined {
     if (file.classes.some((candidate) => candidate.name === name)) return { kind: 'class', id: `${file.path}#${name}` }
     const expression = file.constants.get(name)
     if (expression) return { kind: 'constant', file, expression }
@@ -71,11 +99,12 @@ export function openProgram(root: string, entry: string): Program {
     return origin && meaningIn(file, origin.from, origin.name, seen)
   }
 
-  function meaningIn(from: SourceFile, specifier: string, name: string, seen: Set<string>): Meaning | undefined {
+  function meaningIn(from: SourceFile, specifier: string, name: string, seen = new Set<string>()): Meaning | undefined {
     if (name === '*') return { kind: 'namespace', file: from, from: specifier }
     if (specifier === sdkName) return { kind: 'sdk', name }
     const file = imported(from, specifier)
-    if (!file || seen.has(`${file.path}#${name}`)) return undefined
+    if (!file) return { kind: 'foreign', file: from, from: specifier, name }
+    if (seen.has(`${file.path}#${name}`)) return undefined
     seen.add(`${file.path}#${name}`)
     const exported = file.exports.get(name)
     if (exported) {
@@ -84,7 +113,14 @@ export function openProgram(root: string, entry: string): Program {
         : meaningIn(file, exported.from, exported.name, seen)
     }
     const found = file.stars.flatMap((star) => meaningIn(file, star, name, seen) ?? [])
-    return found.length === 1 ? found[0] : undefined // a name that two of them export is exported by neither
+    const sure = found.filter(({ kind }) => kind !== 'foreign') // a package may export it, or not
+    return sure.length === 1 ? sure[0] : undefined // a name that two of them export is exported by neither
+  }
+
+  /** A constant of a package: its value is in its type. */
+  function asked({ file, from, name }: Foreign, members: readonly string[], text: string, place: Place): Fact {
+    const value = ask(path.dirname(absoluteOf(file)), from, [name, ...members])
+    return value ? factOf(value.value, place) : { kind: 'unknown', text, place }
   }
 
   function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
@@ -149,6 +185,7 @@ export function openProgram(root: string, entry: string): Program {
       case 'name': {
         const meaning = meaningOf(file, expression.name)
         if (meaning?.kind === 'class') return { kind: 'class', id: meaning.id, place }
+        if (meaning?.kind === 'foreign') return asked(meaning, [], expression.name, place)
         if (meaning?.kind !== 'constant') return unknown(expression.name)
         return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.name)
       }
@@ -158,6 +195,9 @@ export function openProgram(root: string, entry: string): Program {
         if (meaning?.kind === 'constant') {
           return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
         }
+        const path = pathOf(expression)
+        const root = path && meaningOfExpression(file, path.root)
+        if (root?.kind === 'foreign') return asked(root, path!.members, expression.text, place)
         const record = inner(expression.of)
         if (record.kind !== 'record' || record.entries.some(({ key }) => unreadable.has(key)))
           return unknown(expression.text)
@@ -175,27 +215,58 @@ export function openProgram(root: string, entry: string): Program {
     if (expression.kind === 'name') return meaningOf(file, expression.name)
     if (expression.kind !== 'member') return undefined
     const of = meaningOfExpression(file, expression.of)
-    return of?.kind === 'namespace' ? meaningIn(of.file, of.from, expression.property, new Set()) : undefined
+    return of?.kind === 'namespace' ? meaningIn(of.file, of.from, expression.property) : undefined
   }
 
   return {
     root,
     entry,
-    files,
-    read,
-    leadsToFile(file, specifier) {
-      if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return true
-      const containing = path.join(root, file.path)
-      if (fs.existsSync(path.resolve(path.dirname(containing), specifier))) return true
-      return ts.resolveModuleName(specifier, containing, options, ts.sys, resolutions).resolvedModule !== undefined
+    sources,
+    tsconfig: () => tsconfig,
+    generation: () => generation,
+    refresh(touched) {
+      const hasSetChanged = sources.refresh(touched)
+      const now = configured()
+      if (!hasSetChanged && now === configuredAt) return
+      configuredAt = now
+      tsconfig = readTsconfig(root)
+      resolver = newResolver()
+      ask = createChecker(root, resolver.options)
+      generation++
     },
+    tracked(work) {
+      const outer = dependencies
+      dependencies = new Set()
+      try {
+        const value = work()
+        return { value, dependencies: [...dependencies] }
+      } finally {
+        dependencies = outer
+      }
+    },
+    locate: (place) => locationOf(place, sources.lineStartsOf(path.join(root, place.file))),
     evaluate: (file, expression) => evaluate(file, expression),
+    imported,
+    leadsToFile: (file, specifier) => resolver.leads(absoluteOf(file), specifier),
     meaningOfExpression,
     meaningOf(file, name) {
       const [namespace, member] = name.split('.') as [string, string?]
       const of = meaningOf(file, namespace)
       if (member === undefined) return of
-      return of?.kind === 'namespace' ? meaningIn(of.file, of.from, member, new Set()) : undefined
+      return of?.kind === 'namespace' ? meaningIn(of.file, of.from, member) : undefined
+    },
+    fileOf(id) {
+      const absolute = path.join(root, id.slice(0, id.lastIndexOf('#')))
+      const file = sources.read(absolute)
+      dependencies.add(file)
+      return file
+    },
+    namesInType(file, name) {
+      const own = file.types.get(name)
+      if (own) return own
+      const origin = file.imports.get(name)
+      const from = origin && imported(file, origin.from)
+      return from?.types.get(origin!.name)
     },
     sdkDecorator(file, { callee }) {
       const meaning = meaningOfExpression(file, callee)
@@ -204,50 +275,54 @@ export function openProgram(root: string, entry: string): Program {
   }
 }
 
+/** `a.b.c` as its root and the members that follow. */
+function pathOf(expression: Expression): { root: Expression; members: string[] } | undefined {
+  if (expression.kind === 'name') return { root: expression, members: [] }
+  if (expression.kind !== 'member') return undefined
+  const of = pathOf(expression.of)
+  return of && { root: of.root, members: [...of.members, expression.property] }
+}
+
+function factOf(value: unknown, place: Place): Fact {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item) => factOf(item, place)), place }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => ({ key, keyPlace: place, value: factOf(inner, place) }))
+    return { kind: 'record', entries, place }
+  }
+  return { kind: 'literal', value: value as string | number | boolean | null | undefined, place }
+}
+
 function spread(list: Fact): Fact[] {
   return list.kind === 'list' ? list.items : [{ ...list, kind: 'unknown', text: '...' } as Fact]
 }
 
 /** A constant's value, at the place where the constant is used: that is where a refusal must point. */
 function relocate(fact: Fact, place: Place, text: string): Fact {
-  return fact.kind === 'unknown' ? { kind: 'unknown', text, place } : { ...fact, place }
+  if (fact.kind === 'unknown') return { kind: 'unknown', text, place }
+  return fact.kind === 'class' ? { ...fact, place } : { ...fact, place, isElsewhere: true }
 }
 
-function readSource(absolute: string): string {
-  const text = fs.readFileSync(absolute, 'utf8')
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-}
-
-/** Sorted, so that nothing depends on the order in which a file system lists. */
-function sourcesBelow(folder: string): string[] {
-  if (!fs.existsSync(folder)) return []
-  const found: string[] = []
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const absolute = path.join(folder, entry.name)
-    if (entry.isDirectory()) {
-      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) found.push(...sourcesBelow(absolute))
-    } else if (/\.tsx?$/.test(entry.name) && !/\.(?:d|test|spec)\.tsx?$/.test(entry.name)) found.push(absolute)
-  }
-  return found
-}
-
-/** Only what decides how imports resolve. */
-function compilerOptions(root: string): ts.CompilerOptions {
-  const fallback: ts.CompilerOptions = {
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    allowImportingTsExtensions: true,
-  }
-  const file = path.join(root, 'tsconfig.json')
-  if (!fs.existsSync(file)) return fallback
-  const { config } = ts.readConfigFile(file, ts.sys.readFile)
-  const host = { ...ts.sys, readDirectory: () => [] }
-  const { options } = ts.parseJsonConfigFileContent(config ?? {}, host, root)
-  const { paths, baseUrl, pathsBasePath } = options as ts.CompilerOptions & { pathsBasePath?: string }
+/** @param lineStarts offsets, the first 0. */
+export function locationOf(place: Place, lineStarts: readonly number[]): Location {
+  const from = lineAt(lineStarts, place.start)
+  const to = lineAt(lineStarts, place.end)
   return {
-    ...fallback,
-    ...(paths ? { paths } : {}),
-    ...(baseUrl ? { baseUrl } : {}),
-    ...(pathsBasePath ? { pathsBasePath } : {}),
+    ...place,
+    line: from + 1,
+    column: place.start - lineStarts[from]! + 1,
+    endLine: to + 1,
+    endColumn: place.end - lineStarts[to]! + 1,
   }
+}
+
+/** The last line that begins at the offset or before it. */
+function lineAt(lineStarts: readonly number[], offset: number): number {
+  let low = 0
+  let high = lineStarts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (lineStarts[middle]! <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
 }

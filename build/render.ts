@@ -1,7 +1,7 @@
 /** A refusal as people read it: what, where, the line of source, what to do. Off a terminal without colour. */
 import { styleText } from 'node:util'
-import type { Place } from './declaration.ts'
-import type { Refusal } from './refusals.ts'
+import type { Location } from './declaration.ts'
+import type { Refusal } from './refusals/index.ts'
 
 export interface Rendering {
   /** Text of a file by its path relative to the project; `undefined` when it cannot be read. */
@@ -24,17 +24,41 @@ export function render(refusals: readonly Refusal[], rendering: Rendering): stri
 function renderOne({ slug, severity, message, place, fix, related, isMasked }: Refusal, rendering: Rendering): string {
   const colour = severity === 'error' ? 'red' : 'yellow'
   const paint = painter(rendering.stream)
+  const head = `${severity}[${slug}]`
   const lines = [
-    `${paint(colour, `${severity}[${slug}]`)}: ${message}`,
+    wrap(`${head}: ${message}`, '  ', rendering).replace(head, paint(colour, head)),
     ...frame(place, '^', '', isMasked ? masked(rendering, place) : rendering, colour),
     ...related.flatMap((other) => frame(other.place, '-', other.message, rendering, 'cyan')),
-    `  ${paint('green', 'fix')}: ${fix}`,
+    wrap(`  fix: ${fix}`, '       ', rendering).replace('fix', paint('green', 'fix')),
   ]
   return `${lines.join('\n')}\n`
 }
 
+/** Breaks lines between words where they are wider than the terminal; without one, a sentence is one line. */
+function wrap(text: string, indent: string, { stream }: Rendering): string {
+  const columns = stream?.columns ? Math.max(40, stream.columns) : Number.POSITIVE_INFINITY
+  const [start] = /^ */.exec(text)!
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.slice(start.length).split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    const before = lines.length === 0 ? start : indent
+    if (line !== '' && before.length + longer.length > columns) {
+      lines.push(before + line)
+      line = word
+    } else line = longer
+  }
+  return [...lines, (lines.length === 0 ? start : indent) + line].join('\n')
+}
+
 /** The first line of a place, underlined. */
-function frame(place: Place, mark: string, label: string, { sourceOf, stream }: Rendering, colour: Colour): string[] {
+function frame(
+  place: Location,
+  mark: string,
+  label: string,
+  { sourceOf, stream }: Rendering,
+  colour: Colour,
+): string[] {
   const paint = painter(stream)
   const at = `  ${paint('dim', '-->')} ${place.file}:${place.line}:${place.column}`
   const line = sourceOf(place.file)?.split(/\r?\n/)[place.line - 1]
@@ -51,12 +75,27 @@ function frame(place: Place, mark: string, label: string, { sourceOf, stream }: 
   return [
     at,
     `  ${paint('dim', `${number} |`)} ${shown}`,
-    `  ${paint('dim', `${gutter} |`)} ${indent}${paint(colour, label ? `${underline} ${label}` : underline)}`,
+    ...marked(`  ${paint('dim', `${gutter} |`)} `, indent, underline, label, (text) => paint(colour, text)),
   ]
 }
 
+/** The label beside the underline, or below where both together are too long. */
+function marked(
+  gutter: string,
+  indent: string,
+  underline: string,
+  label: string,
+  paint: (text: string) => string,
+): string[] {
+  if (label === '') return [`${gutter}${indent}${paint(underline)}`]
+  const isFitting = indent.length + underline.length + 1 + label.length <= widest
+  if (isFitting) return [`${gutter}${indent}${paint(`${underline} ${label}`)}`]
+  const at = Math.max(0, Math.min(indent.length, widest - label.length))
+  return [`${gutter}${indent}${paint(underline)}`, `${gutter}${' '.repeat(at)}${paint(label)}`]
+}
+
 /** The source with asterisks for what stands at the place. */
-function masked(rendering: Rendering, { line, column, endLine, endColumn }: Place): Rendering {
+function masked(rendering: Rendering, { line, column, endLine, endColumn }: Location): Rendering {
   return {
     ...rendering,
     sourceOf: (file) =>
@@ -81,23 +120,4 @@ function painter(stream: NodeJS.WriteStream | undefined): (colour: Colour, text:
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
-}
-
-/** One object for a machine (contract 8.2). */
-export function toJson({ slug, severity, message, place, fix, related }: Refusal): object {
-  const flat = ({ file, line, column, endLine, endColumn }: Place) => ({
-    file,
-    line,
-    column,
-    end_line: endLine,
-    end_column: endColumn,
-  })
-  return {
-    slug,
-    severity,
-    message,
-    ...flat(place),
-    fix,
-    related: related.map((other) => ({ message: other.message, ...flat(other.place) })),
-  }
 }

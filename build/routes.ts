@@ -10,10 +10,22 @@ export interface DeclaredRoute {
   method: Method
   /** `undefined` where a part of it is not known, or malformed. */
   path: string | undefined
+  /** The controller's part of it. */
+  prefix: string
 }
 
-/** One for each route decorator: a method may carry several. */
+const known = new WeakMap<ClassDeclaration, DeclaredRoute[]>()
+
+/** One for each route decorator: a method may carry several. Computed once: a declaration never changes. */
 export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
+  const before = known.get(controller)
+  if (before) return before
+  const routes = declaredRoutes(controller)
+  known.set(controller, routes)
+  return routes
+}
+
+function declaredRoutes(controller: ClassDeclaration): DeclaredRoute[] {
   const base = pathOf(markOf(controller, 'Controller'))
   return controller.members.flatMap((member) =>
     member.marks.flatMap((mark) => {
@@ -22,7 +34,7 @@ export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
       const own = pathOf(mark)
       const isKnown = base !== undefined && own !== undefined && !malformation(base) && !malformation(own)
       const path = isKnown ? joinPath(base, own) : undefined
-      return [{ controller, member, mark, method, path }]
+      return [{ controller, member, mark, method, path, prefix: isKnown ? joinPath(base, '') : '/' }]
     }),
   )
 }
@@ -51,6 +63,11 @@ export function malformation(path: string): string | undefined {
 export function joinPath(controller: string, route: string): string {
   const parts = [controller, route].map((part) => part.replace(/^\/|\/$/g, '')).filter((part) => part !== '')
   return `/${parts.join('/')}`
+}
+
+/** Names of the parameters of a path, in its order. */
+export function parametersOf(path: string): string[] {
+  return path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
 }
 
 /** Every `@On` of a class, with the event it names. */

@@ -1,14 +1,15 @@
 /** What is built: a project, and the auth module, by the same compiler under different circumstances (contract 1.2, 5.1). */
 import path from 'node:path'
 import { authPaths } from '../src/wire/auth-paths.ts'
+import type { Project } from '../src/wire/project.ts'
 import type { BuildOptions } from './index.ts'
 
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
 
-/** @param root absolute path of the project. */
+/** @param root absolute path of the project. @param roles declared role names. */
 export function projectTarget(
   root: string,
-  entry: string,
+  { project: name, entry, budgetKib }: Pick<Project, 'project' | 'entry' | 'budgetKib'>,
   roles: readonly string[],
   out = path.join(root, '.stack'),
 ): BuildOptions {
@@ -17,7 +18,8 @@ export function projectTarget(
     root,
     entry,
     out,
-    roles,
+    project: { name, roles },
+    budgetKib,
     reserved: [webhooks, ...authPaths.map((path) => ({ path, owner }))],
     databaseRoles: { caller: 'backend_authenticated', service: 'backend_service_role' },
   }

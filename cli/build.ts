@@ -2,8 +2,9 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { report } from '../build/emit/report.ts'
+import { toJson } from '../build/formats.ts'
 import { type BuildResult, build } from '../build/index.ts'
-import { render, toJson } from '../build/render.ts'
+import { render } from '../build/render.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
@@ -19,7 +20,7 @@ export async function runBuild({ project: named, out, format }: BuildFlags): Pro
   const began = performance.now()
   const folder = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
   const names = roles.map(({ name }) => name)
-  const target = projectTarget(root, project.entry, names, folder)
+  const target = projectTarget(root, project, names, folder)
   const { refusals, built } = await build(target)
   if (format === 'json') for (const refusal of refusals) process.stderr.write(`${JSON.stringify(toJson(refusal))}\n`)
   else if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals)}\n`)

@@ -111,7 +111,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const keys = keysAt(keysFile)
     const names = options.roles.map(({ name }) => name)
     const [project, auth, database] = await settle([
-      timed(() => build(projectTarget(root, options.project.entry, names))),
+      timed(() => build(projectTarget(root, options.project, names))),
       timed(() => build(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })

@@ -1,19 +1,15 @@
-/** Builds the project's classes: one instance of each per isolate, at first use, dependencies before dependents (contract 2.2). */
-import type { Component } from './table.ts'
+/** The project's instances: one of each class per isolate, built at first use by the code that the build emits (contract 2.2). */
+import { scope } from '../src/sdk/scope.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a constructor takes is checked by the build
-export type Class = new (...args: any[]) => object
+/** Builds an instance, and what it depends on, or gives the one that is built. */
+export type Builder = () => object
 
 /** @returns the instance of the component with that index. */
-export function createContainer(
-  components: readonly Component[],
-  classes: readonly Class[],
-): (index: number) => object {
+export function createContainer(builders: readonly Builder[]): (index: number) => object {
   const instances: object[] = []
-  return function instance(index: number): object {
-    instances[index] ??= new classes[index]!(
-      ...components[index]!.dependencies.map((dependency) => (dependency === null ? undefined : instance(dependency))),
-    )
+  // outside of the request that happens to be the first: what a constructor keeps, every later request would see
+  return (index) => {
+    instances[index] ??= scope.run(undefined, builders[index]!)
     return instances[index]
   }
 }

@@ -1,17 +1,47 @@
 /** What each parameter of a handler receives. */
 import { refuse } from '../src/sdk/errors.ts'
 import type { UserT } from '../src/sdk/user.ts'
+import type { FieldError } from '../src/wire/envelope.ts'
 import { readJson } from './bytes.ts'
 import type { Call } from './call.ts'
 import type { Match } from './routes.ts'
+import type { Validate } from './schemas.ts'
 import type { Parameter } from './table.ts'
 
-/** @throws HttpError 400 or 415 for a body that is not JSON. */
-export async function argumentsFor(call: Call, match: Match, user: UserT | null): Promise<unknown[]> {
-  const { parameters } = match.route
+/** @throws HttpError 400 or 415 for a body that is not JSON, 400 with all fields for what a schema refuses. */
+export async function argumentsFor(
+  call: Call,
+  parameters: readonly Parameter[],
+  match: Match,
+  user: UserT | null,
+  validators: readonly Validate[],
+): Promise<unknown[]> {
   const body = parameters.some(({ from }) => from === 'body') ? await readJson(call.request) : undefined
-  const query = parameters.some(({ from }) => from === 'query') ? new URLSearchParams(call.search) : undefined
-  return parameters.map((parameter) => argument(parameter, call, match, user, body, query))
+  const isQueried = parameters.some(({ from }) => from === 'query' || from === 'wholeQuery')
+  const query = isQueried ? new URLSearchParams(call.search) : undefined
+  const values = parameters.map((parameter) => argument(parameter, call, match, user, body, query))
+  return parameters.some(hasSchema) ? validated(parameters, values, validators) : values
+}
+
+const hasSchema = (parameter: Parameter) => 'schema' in parameter
+
+/** Every schema is asked, so that one answer names all that is wrong. */
+async function validated(
+  parameters: readonly Parameter[],
+  values: readonly unknown[],
+  validators: readonly Validate[],
+): Promise<unknown[]> {
+  const fields: FieldError[] = []
+  const checked: unknown[] = []
+  for (const [index, parameter] of parameters.entries()) {
+    const schema = 'schema' in parameter ? parameter.schema : undefined
+    const result = schema === undefined ? { value: values[index] } : await validators[schema]!(values[index])
+    if ('fields' in result) fields.push(...result.fields)
+    else checked.push(result.value)
+  }
+  const [first] = fields
+  if (first) throw refuse('invalid_request', `the request is not valid: ${first.path}: ${first.reason}`, { fields })
+  return checked
 }
 
 function argument(
@@ -24,9 +54,11 @@ function argument(
 ): unknown {
   switch (parameter.from) {
     case 'param':
-      return match.parameters[parameter.name]
+      return match[parameter.position + 1]
     case 'query':
       return query?.get(parameter.name) ?? undefined
+    case 'wholeQuery':
+      return query && record(query)
     case 'header':
       return call.request.headers.get(parameter.name) ?? undefined
     case 'body':
@@ -43,4 +75,13 @@ function argument(
     case 'client':
       return undefined
   }
+}
+
+/** A parameter that stands once is text, one that is repeated a list. */
+function record(query: URLSearchParams): Record<string, string | string[]> {
+  const entries = [...new Set(query.keys())].map((name): [string, string | string[]] => {
+    const [first, ...others] = query.getAll(name)
+    return [name, others.length === 0 ? first! : [first!, ...others]]
+  })
+  return Object.fromEntries(entries)
 }

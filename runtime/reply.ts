@@ -20,6 +20,11 @@ export function reply(call: Call, result: unknown, status: number): Response {
   return json(call, result, status)
 }
 
+/** What `OPTIONS` is told: the methods of the address, and nothing else (RFC 9110 section 9.3.7). */
+export function options(call: Call, allow: string): Response {
+  return reply(call, new Response(null, { status: 204, headers: { allow, 'cache-control': 'no-store' } }), 204)
+}
+
 /** The envelope of whatever was thrown; the reason of what is not an `HttpError` only reaches the log. */
 export function fail(call: Call, error: unknown): Response {
   try {

@@ -1,100 +1,65 @@
 /**
- * Finds the route of a request. Literal segments win over parameters; a path answers with and without one trailing
- * slash; `HEAD` is answered by `GET`.
+ * What a request's path means, around the matcher that the build emits (build/emit/matcher.ts):
+ * - literal segments win over parameters, from the left; case counts;
+ * - one slash at the end does not count; an empty segment (`//`) matches nothing;
+ * - percent-encoding is decoded once, in literals as in parameters; `%2F` is part of a value, never a separator;
+ * - `HEAD` is answered by `GET`, `OPTIONS` by the methods of the path, and so is a method that the path does not have.
  */
 import { refuse } from '../src/sdk/errors.ts'
-import type { Method, Route } from './table.ts'
 
-export interface Match {
-  route: Route
-  /** Percent-decoded. */
-  parameters: Record<string, string>
-}
+/** Index of the route in the table, and the parameters' values in the order of the path. */
+export type Match = readonly [route: number, ...values: string[]]
 
-interface Node {
-  literal: Map<string, Node>
-  parameter?: Node
-  /** Names of the parameters on the way here, by method: `/a/:id` and `/a/:id/b` may differ. */
-  routes: Map<Method, { route: Route; names: string[] }>
-}
+/** The emitted matcher. @param path decoded. */
+export type Matcher = (method: string, path: string) => Match | undefined
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Stands for an encoded slash while a path is matched: no path holds it, and nothing that is decoded gives it. */
+const slash = '\ud800'
 
 /**
- * @returns a function from method and path (still encoded) to the match.
- * The function throws `HttpError`: 404 `not_found`, 405 `method_not_allowed` with `allow`, 400 for a malformed encoding.
+ * @param path as sent.
+ * @throws HttpError 404 `not_found`, 405 `method_not_allowed` with `allow`, 400 for a malformed encoding.
  */
-export function createMatcher(routes: readonly Route[]): (method: string, path: string) => Match {
-  const root = emptyNode()
-  for (const route of routes) {
-    let node = root
-    const names: string[] = []
-    for (const segment of segmentsOf(route.path)) {
-      if (segment.startsWith(':')) {
-        names.push(segment.slice(1))
-        node.parameter ??= emptyNode()
-        node = node.parameter
-      } else {
-        const next = node.literal.get(segment) ?? emptyNode()
-        node.literal.set(segment, next)
-        node = next
-      }
-    }
-    node.routes.set(route.method, { route, names })
-  }
-
-  return function find(method, path) {
-    const segments = segmentsOf(path).map(decode)
-    const wanted = method === 'HEAD' ? 'GET' : method
-    const allowed = new Set<string>()
-    const found = descend(root, segments, 0, [], (node, values) => {
-      for (const known of node.routes.keys()) allowed.add(known)
-      const hit = node.routes.get(wanted as Method)
-      if (!hit) return undefined
-      const parameters: Record<string, string> = Object.create(null)
-      hit.names.forEach((name, index) => {
-        parameters[name] = values[index]!
-      })
-      return { route: hit.route, parameters }
-    })
+export function findRoute(match: Matcher, method: string, path: string): Match {
+  const wanted = method === 'HEAD' ? 'GET' : method
+  if (!path.includes('%')) {
+    const found = match(wanted, path)
     if (found) return found
-    if (allowed.size === 0) throw refuse('not_found')
-    if (allowed.has('GET')) allowed.add('HEAD')
-    throw refuse('method_not_allowed', `this address answers ${[...allowed].join(', ')}`, {
-      headers: { allow: [...allowed].join(', ') },
-    })
+    throw unmatched(match, path)
   }
+  const decoded = decode(path)
+  const found = match(wanted, decoded)
+  if (!found) throw unmatched(match, decoded)
+  const [route, ...values] = found
+  return [route, ...values.map((value) => value.replaceAll(slash, '/'))]
 }
 
-function emptyNode(): Node {
-  return { literal: new Map(), routes: new Map() }
+/** The value of `allow` for a path. @throws HttpError 404 where no method has a route, 400 for a malformed encoding. */
+export function allowedMethods(match: Matcher, path: string): string {
+  const allowed = methodsAt(match, path.includes('%') ? decode(path) : path)
+  if (allowed.length === 0) throw refuse('not_found')
+  return allowed.join(', ')
 }
 
-function segmentsOf(path: string): string[] {
-  const inner = path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined)
-  return inner === '' ? [] : inner.split('/')
+function methodsAt(match: Matcher, decoded: string): string[] {
+  const isRouted = (method: string) => match(method === 'HEAD' ? 'GET' : method, decoded) !== undefined
+  const routed = methods.filter(isRouted)
+  return routed.length > 0 ? [...routed, 'OPTIONS'] : []
 }
 
-function decode(segment: string): string {
-  if (!segment.includes('%')) return segment
+function unmatched(match: Matcher, decoded: string) {
+  const allow = methodsAt(match, decoded).join(', ')
+  if (allow === '') return refuse('not_found')
+  return refuse('method_not_allowed', `this address answers ${allow}`, { headers: { allow } })
+}
+
+function decode(path: string): string {
   try {
-    return decodeURIComponent(segment)
+    return decodeURIComponent(path.replaceAll(/%2f/gi, slash))
   } catch {
     const reason = 'the path is not valid percent-encoded UTF-8'
     throw refuse('invalid_request', reason, { fields: [{ path: 'path', reason }] })
   }
-}
-
-/** Visits every node that the segments reach, literals first; an empty segment is no parameter. */
-function descend(
-  node: Node,
-  segments: readonly string[],
-  depth: number,
-  values: readonly string[],
-  visit: (node: Node, values: readonly string[]) => Match | undefined,
-): Match | undefined {
-  if (depth === segments.length) return visit(node, values)
-  const segment = segments[depth]!
-  const literal = node.literal.get(segment)
-  const found = literal && descend(literal, segments, depth + 1, values, visit)
-  if (found || !node.parameter || segment === '') return found
-  return descend(node.parameter, segments, depth + 1, [...values, segment], visit)
 }

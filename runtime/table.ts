@@ -7,7 +7,7 @@ import type { WebhookProvider } from '../src/wire/webhook-providers.ts'
 export interface RouteTable {
   /** The database roles that requests of this worker are bound to (contract 5.1). */
   databaseRoles: { caller: string; service: string }
-  /** Every class that is constructed, dependencies before dependents; the generated entry passes the classes in this order. */
+  /** Every class that is constructed, dependencies before dependents; the generated entry builds them in this order. */
   container: Component[]
   routes: Route[]
   webhooks: Webhook[]
@@ -52,9 +52,12 @@ export interface Gate {
   decidedBy: 'route' | 'controller' | 'application' | 'default'
 }
 
+/** `schema` is an index into the schemas that the generated entry passes, `position` one into the path's parameters. */
 export type Parameter =
-  | { from: 'param' | 'query' | 'header'; name: string }
-  | { from: 'body' | 'request' | 'user' | 'optionalUser' | 'requestId' | 'client' }
+  | { from: 'param'; name: string; position: number; schema?: number }
+  | { from: 'query' | 'header'; name: string; schema?: number }
+  | { from: 'body' | 'wholeQuery'; schema?: number }
+  | { from: 'request' | 'user' | 'optionalUser' | 'requestId' | 'client' }
 
 export interface Webhook {
   name: string

@@ -2,26 +2,36 @@
 import { scope } from '../src/sdk/scope.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env } from './call.ts'
-import { type Class, createContainer, invoke } from './container.ts'
-import { createRequestDatabase, type RequestDatabase } from './database/transaction.ts'
+import { type Builder, createContainer, invoke } from './container.ts'
+import { withoutDatabase } from './database/absent.ts'
+import type { createRequestDatabase, RequestDatabase } from './database/transaction.ts'
 import { gateByClaims, gateByGrants } from './gates.ts'
 import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
-import { fail, reply } from './reply.ts'
-import { createMatcher } from './routes.ts'
+import { fail, options, reply } from './reply.ts'
+import { allowedMethods, findRoute, type Matcher } from './routes.ts'
+import { type BoundSchema, createValidators } from './schemas.ts'
 import type { RouteTable } from './table.ts'
 import { createReceiver, webhookName } from './webhooks/receive.ts'
 
-/** @param classes of the table's container, in its order. */
-export function createWorker(table: RouteTable, classes: readonly Class[]): ExportedHandler<Env> {
-  const build = createContainer(table.container, classes)
-  // outside of the request that happens to be the first: what a constructor keeps, every later request would see
-  const instance = (index: number) => scope.run(undefined, () => build(index))
-  const find = createMatcher(table.routes)
+/** What the build emits as code, beside the table. */
+export interface Emitted {
+  match: Matcher
+  /** In the order of the table's container. */
+  builders: readonly Builder[]
+  schemas: readonly BoundSchema[]
+  /** Absent from a worker that uses none. */
+  openDatabase?: typeof createRequestDatabase
+}
+
+export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandler<Env> {
+  const { match, openDatabase = withoutDatabase } = emitted
+  const instance = createContainer(emitted.builders)
+  const validators = createValidators(emitted.schemas)
   const boot = createBoot(table)
   const receive = createReceiver(table.webhooks, (call, { receiver }, method, args) =>
-    inTransaction(call, createRequestDatabase(call, table.databaseRoles, null), async () => {
+    inTransaction(call, openDatabase(call, table.databaseRoles, null), async () => {
       const result = await invoke(instance(receiver), method, args)
       return reply(call, result instanceof Response ? result : { ok: true, handled: true }, 200)
     }),
@@ -30,17 +40,18 @@ export function createWorker(table: RouteTable, classes: readonly Class[]): Expo
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined) return receive(call, name)
-    const match = find(call.request.method, call.path)
-    const { route } = match
+    if (call.request.method === 'OPTIONS') return options(call, allowedMethods(match, call.path))
+    const found = findRoute(match, call.request.method, call.path)
+    const route = table.routes[found[0]]!
     const identity = await identify(call)
     gateByClaims(route.gate, identity)
-    const database = createRequestDatabase(call, table.databaseRoles, identity)
+    const database = openDatabase(call, table.databaseRoles, identity)
     return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants) gateByClaims(route.gate, null) // nobody, or somebody whose session was ended
       const user = identity && grants && userOf(identity, grants.roles)
-      const args = await argumentsFor(call, match, user)
+      const args = await argumentsFor(call, route.parameters, found, user, validators)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before it is committed
     })

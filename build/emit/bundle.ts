@@ -2,9 +2,14 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import esbuild from 'esbuild'
+import type { Linked } from '../link/index.ts'
 import { type Program, sdkName } from '../program.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import type { Refusal } from '../refusals/index.ts'
+import { withoutMark } from '../sources.ts'
+import { entrySource } from './entry.ts'
 import { erase } from './erase.ts'
+import { failures, inspect } from './inspect.ts'
+import { schemaExports } from './schemas.ts'
 
 export interface OutputFile {
   /** `worker.js` */
@@ -12,99 +17,164 @@ export interface OutputFile {
   contents: Uint8Array
 }
 
-export interface BundleOptions {
+export interface Bundled {
+  /** Empty when refused. */
+  files: OutputFile[]
+  refusals: Refusal[]
+  /** Absolute paths of everything that went in. */
+  inputs: string[]
+}
+
+export interface Bundler {
+  /** A second bundle reuses what esbuild knows of files that are the same. */
+  bundle(linked: Linked): Promise<Bundled>
+  /** What bundling finds in a project that is refused already, so that one run says all. @param files absolute. */
+  survey(files: readonly string[]): Promise<Refusal[]>
+  close(): Promise<void>
+}
+
+export interface BundlerOptions {
   program: Program
-  /** Source of the entry module. */
-  entry: string
-  /** Absolute paths of the SDK and of the database driver. */
-  sdk: string
-  driver: string
+  /** Absolute: this package. */
+  packageRoot: string
   /** Where the files will be written: source maps refer to their sources from there. */
   folder: string
+  /** Compressed bytes that the worker may have. */
+  budget: number
 }
 
 const entryName = 'stack:entry'
 
-/** Part of what a decorator throws: in the bundle it means that one of them was not read, in whatever way it was hidden. */
-const leftBehind = 'is read by "stack build" and erased'
-
-/** @returns the files, or what could not be resolved. */
-export async function bundle({
-  program,
-  entry,
-  sdk,
-  driver,
-  folder,
-}: BundleOptions): Promise<OutputFile[] | Refusal[]> {
+export function createBundler({ program, packageRoot, folder, budget }: BundlerOptions): Bundler {
+  const part = (file: string) => path.join(packageRoot, file)
+  const sdk = part('src/sdk/index.ts')
+  const runtime = { worker: part('runtime/worker.ts'), transaction: part('runtime/database/transaction.ts') }
   const originals = new Map<string, string>()
-  try {
-    const { outputFiles } = await esbuild.build({
+  let current: { schemas: Linked['schemas']; entry: string }
+  let context: { hasDatabase: boolean; esbuild: esbuild.BuildContext<{ write: false; metafile: true }> } | undefined
+
+  async function contextFor(hasDatabase: boolean) {
+    if (context?.hasDatabase === hasDatabase) return context.esbuild
+    await context?.esbuild.dispose()
+    const created = await esbuild.context({
       // the driver is an entry too, so that it keeps its name when it is imported on demand
-      entryPoints: { worker: entryName, driver },
-      absWorkingDir: program.root,
-      entryNames: '[name]',
-      chunkNames: '[name]-[hash]',
-      assetNames: '[name]-[hash]',
-      outdir: folder,
-      write: false,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'neutral',
-      // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself
-      ...(fs.existsSync(path.join(program.root, 'tsconfig.json'))
-        ? {}
-        : { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }),
-      mainFields: ['module', 'main'],
-      conditions: ['workerd', 'worker', 'import'],
-      target: 'es2024',
-      minify: true,
-      sourcemap: 'linked',
-      external: ['node:*', 'cloudflare:*'],
-      loader: { '.wasm': 'copy' },
-      logLevel: 'silent',
-      logOverride: { 'import-is-undefined': 'error' },
-      plugins: [generatedEntry(entry, program.root), projectSources(program, sdk, originals)],
+      entryPoints: { worker: entryName, ...(hasDatabase ? { driver: part('runtime/database/driver.ts') } : {}) },
+      ...settings(program.root, folder),
+      plugins: [
+        generatedEntry(() => current.entry, program.root),
+        projectSources(program, sdk, () => current.schemas, originals),
+      ],
     })
-    if (outputFiles.some(({ path: file, text }) => file.endsWith('.js') && text.includes(leftBehind))) {
-      const place = { file: program.entry, line: 1, column: 1, endLine: 1, endColumn: 1 }
-      return [refusal('decorator-as-value', place, { name: 'a decorator of @stack/backend' })]
-    }
-    return outputFiles.map(({ path: file, contents }) => {
-      const name = path.basename(file)
-      return { name, contents: name.endsWith('.map') ? withOriginals(contents, file, originals) : contents }
-    })
-  } catch (error) {
-    if (error instanceof Error && 'errors' in error) {
-      return (error.errors as esbuild.Message[]).map((message) => refusalOf(message, program))
-    }
-    throw error
+    context = { hasDatabase, esbuild: created }
+    return created
+  }
+
+  async function run(linked: Linked, hasDatabase: boolean) {
+    current = { schemas: linked.schemas, entry: entrySource(linked, hasDatabase, runtime, program.root) }
+    return (await contextFor(hasDatabase)).rebuild()
+  }
+
+  return {
+    async bundle(linked) {
+      try {
+        let result = await run(linked, linked.usesDatabase)
+        // a package may use the SDK, and with it the database
+        if (!linked.usesDatabase && isUsedByPackage(result.metafile, sdk, program)) result = await run(linked, true)
+        const inputs = Object.keys(result.metafile.inputs).map((file) => path.resolve(program.root, file))
+        const refusals = inspect({ ...result, program, budget })
+        if (refusals.some(({ severity }) => severity === 'error')) return { files: [], refusals, inputs }
+        const files = result.outputFiles.map(({ path: file, contents }) => {
+          const name = path.basename(file)
+          return { name, contents: name.endsWith('.map') ? withOriginals(contents, file, originals) : contents }
+        })
+        return { files, refusals, inputs }
+      } catch (error) {
+        if (!(error instanceof Error && 'errors' in error)) throw error
+        return { files: [], refusals: failures(error.errors as esbuild.Message[], program), inputs: [] }
+      }
+    },
+    async survey(files) {
+      const lines = files.map((file, index) => `export * as file${index} from ${JSON.stringify(file)}`)
+      current = { schemas: [], entry: [`import ${JSON.stringify(runtime.worker)}`, ...lines].join('\n') }
+      try {
+        const found = inspect({ ...(await (await contextFor(false)).rebuild()), program, budget })
+        // a decorator that was refused is still there
+        return found.filter(({ slug }) => slug !== 'decorator-as-value')
+      } catch (error) {
+        if (!(error instanceof Error && 'errors' in error)) throw error
+        const messages = error.errors as esbuild.Message[]
+        const failed = new Set(messages.map(({ location }) => path.resolve(program.root, location?.file ?? '')))
+        const others = files.filter((file) => !failed.has(file))
+        const rest = others.length < files.length ? await this.survey(others) : []
+        return [...failures(messages, program), ...rest]
+      }
+    },
+    async close() {
+      await context?.esbuild.dispose()
+      context = undefined
+    },
   }
 }
 
-export function isBundled(result: OutputFile[] | Refusal[]): result is OutputFile[] {
-  return result.every((item) => 'contents' in item)
+function settings(root: string, folder: string) {
+  return {
+    absWorkingDir: root,
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    outdir: folder,
+    write: false,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'neutral',
+    // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself
+    ...(fs.existsSync(path.join(root, 'tsconfig.json'))
+      ? {}
+      : { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }),
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'import'],
+    target: 'es2024',
+    minify: true,
+    sourcemap: 'linked',
+    external: ['node:*', 'cloudflare:*'],
+    loader: { '.wasm': 'copy' },
+    logLevel: 'silent',
+    logOverride: { 'import-is-undefined': 'error' },
+  } as const satisfies esbuild.BuildOptions
 }
 
-function refusalOf({ text, location }: esbuild.Message, program: Program): Refusal {
-  const { file: found = '', line = 1, column = 0, length = 0 } = location ?? {}
-  const file = program.files.has(found) ? found : program.entry // the generated entry is nobody's to read
-  const place = { file, line, column: column + 1, endLine: line, endColumn: column + 1 + Math.max(1, length) }
-  return refusal('bundle-failed', place, { reason: text })
+/** Whether something beside the project and this package imports the SDK. */
+function isUsedByPackage({ inputs }: esbuild.Metafile, sdk: string, { root, sources }: Program): boolean {
+  return Object.entries(inputs).some(([file, { imports }]) => {
+    const absolute = path.resolve(root, file)
+    const isKnown = absolute.startsWith(path.dirname(path.dirname(sdk))) || file.startsWith('stack-entry:')
+    return !isKnown && !sources.isRead(absolute) && imports.some(({ path: to }) => path.resolve(root, to) === sdk)
+  })
 }
 
-function generatedEntry(contents: string, resolveDir: string): esbuild.Plugin {
+function generatedEntry(contents: () => string, resolveDir: string): esbuild.Plugin {
   return {
     name: 'stack-entry',
     setup(build) {
       build.onResolve({ filter: /^stack:entry$/ }, ({ path }) => ({ path, namespace: 'stack-entry' }))
-      build.onLoad({ filter: /.*/, namespace: 'stack-entry' }, () => ({ contents, resolveDir, loader: 'js' }))
+      build.onLoad({ filter: /.*/, namespace: 'stack-entry' }, () => ({
+        contents: contents(),
+        resolveDir,
+        loader: 'js',
+      }))
     },
   }
 }
 
 /** Resolves the SDK to this very copy, so that there is one request scope, and erases decorators on the way in. */
-function projectSources(program: Program, sdk: string, originals: Map<string, string>): esbuild.Plugin {
+export function projectSources(
+  program: Program,
+  sdk: string,
+  schemas: () => Linked['schemas'],
+  originals: Map<string, string>,
+): esbuild.Plugin {
   return {
     name: 'stack-project',
     setup(build) {
@@ -112,14 +182,16 @@ function projectSources(program: Program, sdk: string, originals: Map<string, st
       build.onLoad({ filter: /\.tsx?$/ }, ({ path: file }) => {
         const isInstalled = path.relative(program.root, file).split(path.sep).includes('node_modules')
         if (isInstalled) return undefined
-        const text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '')
+        const text = withoutMark(fs.readFileSync(file, 'utf8'))
         const isProject = file.startsWith(program.root + path.sep)
         if (!text.includes('@') || !(isProject || text.includes(sdkName))) return undefined
-        const source = program.read(file)
-        const spans = source.decorators.filter((decorator) => program.sdkDecorator(source, decorator) !== undefined)
-        if (spans.length === 0) return undefined
+        const source = program.sources.read(file)
+        const marks = source.decorators.filter((decorator) => program.sdkDecorator(source, decorator) !== undefined)
+        if (marks.length === 0) return undefined
         originals.set(file, text)
-        return { contents: erase(text, spans), loader: file.endsWith('x') ? 'tsx' : 'ts' }
+        const spans = marks.map(({ place: { start, end }, onMember }) => ({ start, end, onMember }))
+        const contents = erase(text, spans) + schemaExports(text, source.path, schemas())
+        return { contents, loader: file.endsWith('x') ? 'tsx' : 'ts' }
       })
     },
   }

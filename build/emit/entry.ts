@@ -1,17 +1,49 @@
-/** The source of the bundle's entry: the table, and the classes it speaks of. */
+/** The source of the bundle's entry: the table as data; the matcher, the wiring and the schemas as code. */
 import path from 'node:path'
 import type { Linked } from '../link/index.ts'
+import { matcherSource } from './matcher.ts'
+import { schemaName } from './schemas.ts'
+import { wiringSource } from './wiring.ts'
 
-/** @param runtime absolute path of `runtime/worker.ts`. @param root absolute path of the project. */
-export function entrySource({ table, classes }: Linked, runtime: string, root: string): string {
-  const imports = classes.map(({ file, exportName, name }, index) => {
-    const source = JSON.stringify(path.join(root, file))
-    return `import { ${JSON.stringify(exportName ?? name)} as class${index} } from ${source}`
-  })
+/** Absolute paths of the runtime's modules that an entry imports. */
+export interface RuntimeModules {
+  worker: string
+  /** Imported only where a database is used: with it comes the driver. */
+  transaction: string
+}
+
+/** @param root absolute path of the project. */
+export function entrySource(linked: Linked, hasDatabase: boolean, runtime: RuntimeModules, root: string): string {
+  const { table, classes, schemas, routes } = linked
+  const from = (file: string) => JSON.stringify(path.join(root, file))
+  const imports = classes.map(
+    ({ file, exportName, name }, index) =>
+      `import { ${JSON.stringify(exportName ?? name)} as class${index} } from ${from(file)}`,
+  )
+  const bound = schemas.map(
+    ({ what, whole }, index) => `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}]`,
+  )
+  const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   return [
-    `import { createWorker } from ${JSON.stringify(runtime)}`,
+    `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
+    ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
     ...imports,
-    `const table = ${JSON.stringify(table)}`,
-    `export default createWorker(table, [${classes.map((_, index) => `class${index}`).join(', ')}])`,
+    ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
+    matcherSource(routes),
+    wiringSource(table.container),
+    `const table = ${JSON.stringify(performed(table))}`,
+    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database} })`,
   ].join('\n')
+}
+
+/** What the runtime reads of the table: the rest is for people, in table.json. */
+function performed({ databaseRoles, routes, webhooks }: Linked['table']) {
+  return {
+    databaseRoles,
+    container: [],
+    routes: routes.map(({ controller, handler, gate, readsGrants, status, parameters }) => {
+      return { controller, handler, gate, readsGrants, status, parameters }
+    }),
+    webhooks,
+  }
 }

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Gate, RouteTable } from '../../runtime/table.ts'
 import type { OutputFile } from './bundle.ts'
+import { kib } from './inspect.ts'
 
 export function report({ routes, webhooks }: RouteTable, files: readonly OutputFile[], milliseconds: number): string {
   const rows = routes
@@ -55,10 +56,6 @@ function table(title: string, rows: readonly string[][]): string[] {
     ),
     '',
   ]
-}
-
-function kib(bytes: number): string {
-  return `${(bytes / 1024).toFixed(1)} KiB`
 }
 
 function count(number: number, noun: string): string {

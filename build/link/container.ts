@@ -12,9 +12,11 @@ export interface Container {
 
 /** @param application without cycles, every dependency provided. */
 export function linkContainer(application: Application): Container {
+  const placed = new Set<ClassDeclaration>()
   const declarations: ClassDeclaration[] = []
   const place = (declaration: ClassDeclaration): void => {
-    if (declarations.includes(declaration)) return
+    if (placed.has(declaration)) return
+    placed.add(declaration)
     for (const { target } of declaration.dependencies) {
       if (target !== undefined) place(application.byId.get(target)!)
     }
@@ -28,10 +30,10 @@ export function linkContainer(application: Application): Container {
   return {
     declarations,
     indexOf,
-    components: declarations.map(({ name, file, place, dependencies }) => ({
+    components: declarations.map(({ name, file, line, dependencies }) => ({
       class: name,
       file,
-      line: place.line,
+      line,
       dependencies: dependencies.map(({ target }) =>
         target === undefined ? null : indexOf(application.byId.get(target)!),
       ),

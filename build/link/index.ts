@@ -5,11 +5,18 @@ import { type ClassDeclaration, hasRole } from '../declaration.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
+import { type BoundSchema, createSchemaList } from './schemas.ts'
 
 export interface Linked {
   table: RouteTable
   /** The classes of the table's container, in its order. */
   classes: ClassDeclaration[]
+  /** What the table's parameters refer to. */
+  schemas: BoundSchema[]
+  /** What the matcher is made of, in the table's order. */
+  routes: { method: string; path: string; prefix: string }[]
+  /** Some route reads grants, or a file of the project imports `Database`. */
+  usesDatabase: boolean
 }
 
 export function link(application: Application, databaseRoles: RouteTable['databaseRoles']): Linked {
@@ -18,14 +25,18 @@ export function link(application: Application, databaseRoles: RouteTable['databa
   const distinct = (list: 'controllers' | 'providers') => [
     ...new Set(listings(application, list).map(({ declaration }) => declaration)),
   ]
+  const schemas = createSchemaList()
+  const declared = distinct('controllers').flatMap(routesOf)
+  const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas))
   return {
     classes: declarations,
+    schemas: schemas.list,
+    routes: declared.map(({ method, path, prefix }) => ({ method, path: path!, prefix })),
+    usesDatabase: application.declarations.usesDatabase || routes.some(({ readsGrants }) => readsGrants),
     table: {
       databaseRoles,
       container: components,
-      routes: distinct('controllers')
-        .flatMap(routesOf)
-        .map((route) => linkRoute(root, route, indexOf)),
+      routes,
       webhooks: distinct('providers')
         .filter((declaration) => hasRole(declaration, 'Webhook'))
         .map((declaration) => linkWebhook(declaration, indexOf)),

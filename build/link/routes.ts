@@ -3,15 +3,21 @@ import type { Parameter, Route, Signature, Webhook } from '../../runtime/table.t
 import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
 import { type ClassDeclaration, type Fact, type Mark, markOf, option, text } from '../declaration.ts'
 import { resolveGate } from '../gates.ts'
-import { boundEvents, type DeclaredRoute } from '../routes.ts'
+import { boundEvents, type DeclaredRoute, parametersOf } from '../routes.ts'
+import { isWholeQuery } from '../schemas.ts'
+import type { SchemaList } from './schemas.ts'
 
 export function linkRoute(
   root: ClassDeclaration | undefined,
   { controller, member, mark, method, path }: DeclaredRoute,
   indexOf: (declaration: ClassDeclaration) => number,
+  schemas: SchemaList,
 ): Route {
   const { gate } = resolveGate(root, controller, mark)
-  const parameters = member.parameters.map(({ marks }) => linkParameter(marks[0]!))
+  const parameters = member.parameters.map(({ marks: [first] }) => {
+    const schema = schemas.add(first!, controller, member)
+    return { ...linkParameter(first!, path!), ...(schema === undefined ? {} : { schema }) }
+  })
   const status = option(mark.arguments[1], 'status')
   const injectsUser = parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
   return {
@@ -20,7 +26,7 @@ export function linkRoute(
     controller: indexOf(controller),
     handler: member.name,
     file: controller.file,
-    line: member.place.line,
+    line: member.line,
     gate,
     readsGrants: gate.role !== undefined || gate.permission !== undefined || injectsUser,
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
@@ -38,10 +44,11 @@ const sources = {
   Client: 'client',
 } as const
 
-function linkParameter({ name, arguments: [argument] }: Mark): Parameter {
-  if (name === 'Param' || name === 'Query' || name === 'Header') {
-    return { from: name === 'Param' ? 'param' : name === 'Query' ? 'query' : 'header', name: text(argument)! }
-  }
+function linkParameter({ name, arguments: [argument] }: Mark, path: string): Parameter {
+  const asked = text(argument)!
+  if (name === 'Param') return { from: 'param', name: asked, position: parametersOf(path).indexOf(asked) }
+  if (name === 'Query' && isWholeQuery(argument)) return { from: 'wholeQuery' }
+  if (name === 'Query' || name === 'Header') return { from: name === 'Query' ? 'query' : 'header', name: asked }
   return { from: sources[name as keyof typeof sources] }
 }
 
@@ -56,7 +63,7 @@ export function linkWebhook(
     receiver: indexOf(declaration),
     class: declaration.name,
     file: declaration.file,
-    line: declaration.place.line,
+    line: declaration.line,
     scheme:
       provider === undefined
         ? { signature: plain(option(options, 'signature')!) as Signature }

@@ -1,7 +1,8 @@
 /** A constructor parameter's class is its dependency (contract 2.2); a class without a constructor has its base's. */
+import type { ClassSyntax } from '../classes.ts'
 import type { Dependency, Place } from '../declaration.ts'
 import type { Program } from '../program.ts'
-import type { ClassSyntax, SourceFile } from '../project.ts'
+import type { SourceFile } from '../project.ts'
 
 interface Constructor {
   dependencies: Dependency[]
@@ -31,9 +32,8 @@ export function readConstructor(
   if (!base || seen.includes(syntax)) return { dependencies: [], unknownBase: undefined }
   const meaning = program.meaningOfExpression(file, base)
   if (meaning?.kind === 'class') {
-    const [path, name] = meaning.id.split('#') as [string, string]
-    const baseFile = program.files.get(path)
-    const baseSyntax = baseFile?.classes.find((candidate) => candidate.name === name)
+    const baseFile = program.fileOf(meaning.id)
+    const baseSyntax = baseFile?.classes.find((candidate) => meaning.id.endsWith(`#${candidate.name}`))
     if (baseFile && baseSyntax) {
       const inherited = readConstructor(program, baseFile, baseSyntax, [...seen, syntax])
       // a refusal points at the class that cannot be built, not at its base

@@ -1,44 +1,114 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
+import type { ClassSyntax } from '../classes.ts'
 import { type ClassDeclaration, type Declarations, decoratorNames } from '../declaration.ts'
-import type { Program } from '../program.ts'
-import type { ClassSyntax, SourceFile } from '../project.ts'
+import { type Program, sdkName } from '../program.ts'
+import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
-import { readMarks } from './marks.ts'
+import { readEarlyCalls } from './early.ts'
+import { readForeignMarks, readMarks } from './marks.ts'
 import { readMembers } from './routes.ts'
 
-/** @param entry the file that exports the root module, relative to the project. */
-export function read(program: Program, entry: string): Declarations {
-  const files = new Set<string>()
-  const declarations: Declarations = {
-    entry,
-    files,
-    classes: [],
-    lostImports: [],
-    strayMarks: [],
-    markValues: [],
-    unimported: [],
-    syntaxErrors: [],
+/** What one file declares. */
+export type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'>
+
+/**
+ * @returns a function that reads the whole program; called again after a change, it reads again only what the change can
+ * have touched: a file whose text, or one whose imports' text, is another.
+ */
+export function createReader(program: Program): () => Declarations {
+  let generation = program.generation()
+  let cache = new Map<SourceFile, { value: FileDeclarations; dependencies: SourceFile[] }>()
+
+  return () => {
+    if (generation !== program.generation()) cache = new Map()
+    generation = program.generation()
+    const current: typeof cache = new Map()
+    // reading a file may lead to another, outside the entry's folder: a Set also visits what is added meanwhile
+    const queue = new Set(program.sources.listed.map(program.sources.read))
+    for (const file of queue) {
+      const kept = cache.get(file)
+      const isKept = kept?.dependencies.every(program.sources.isCurrent)
+      const found = kept && isKept ? kept : program.tracked(() => readFile(program, file))
+      current.set(file, found)
+      for (const dependency of found.dependencies) queue.add(dependency)
+    }
+    cache = current
+    const files = [...current].map(([{ path }, { value }]) => ({ path, value })).sort(byPath)
+    return gather(program, files)
   }
-  // reading a file may lead to another, outside the entry's folder: a Map also visits what is added meanwhile
-  for (const file of program.files.values()) {
-    files.add(file.path)
-    declarations.classes.push(...file.classes.map((syntax) => readClass(program, file, syntax)))
-    const lost = file.needs.filter(({ from }) => !program.leadsToFile(file, from))
-    declarations.lostImports.push(...lost.map(({ from, place }) => ({ specifier: from, place })))
-    const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
-    declarations.strayMarks.push(...readMarks(program, file, stray))
-    declarations.markValues.push(...readMarkValues(program, file))
-    declarations.unimported.push(
-      ...file.decorators.flatMap(({ callee, place }) =>
-        callee.kind === 'name' && decoratorNames.has(callee.name) && !isKnown(file, callee.name)
-          ? [{ name: callee.name, place }]
-          : [],
-      ),
-    )
-    declarations.syntaxErrors.push(...file.errors.slice(0, 1)) // the others mostly follow from the first
+}
+
+function byPath(a: { path: string }, b: { path: string }): number {
+  return a.path < b.path ? -1 : 1
+}
+
+function gather(program: Program, files: { path: string; value: FileDeclarations }[]): Declarations {
+  const all = <K extends Exclude<keyof FileDeclarations, 'usesDatabase'>>(key: K) =>
+    files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
+  return {
+    entry: program.entry,
+    files: new Set(files.map(({ path }) => path)),
+    tsconfig: program.tsconfig(),
+    classes: all('classes'),
+    lostImports: all('lostImports'),
+    strayMarks: all('strayMarks'),
+    markValues: all('markValues'),
+    unimported: all('unimported'),
+    foreignMarks: all('foreignMarks'),
+    earlyCalls: all('earlyCalls'),
+    evals: all('evals'),
+    syntaxErrors: all('syntaxErrors'),
+    usesDatabase: files.some(({ value }) => value.usesDatabase),
+    imports: all('imports'),
+    defaultImports: all('defaultImports'),
   }
-  declarations.classes.sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1))
-  return declarations
+}
+
+function readFile(program: Program, file: SourceFile): FileDeclarations {
+  const classes = file.classes.map((syntax) => readClass(program, file, syntax))
+  const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
+  const isDeclaring = classes.some(({ marks }) => marks.length > 0)
+  return {
+    classes,
+    lostImports: file.needs
+      .filter(({ from }) => !program.leadsToFile(file, from))
+      .map(({ from, place }) => ({ specifier: from, place })),
+    strayMarks: readMarks(program, file, stray),
+    markValues: readMarkValues(program, file),
+    unimported: file.decorators.flatMap(({ callee, place }) =>
+      callee.kind === 'name' && decoratorNames.has(callee.name) && !isKnown(file, callee.name)
+        ? [{ name: callee.name, place }]
+        : [],
+    ),
+    foreignMarks: file.classes.flatMap((syntax) => readForeignMarks(program, file, syntax)),
+    earlyCalls: isDeclaring ? readEarlyCalls(program, file) : [],
+    evals: file.evals,
+    syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
+    usesDatabase: usesDatabase(file),
+    defaultImports: [...file.imports.values()].flatMap(({ from, name }) => {
+      const source = name === 'default' && from.startsWith('.') ? program.imported(file, from) : undefined
+      return source ? [source.path] : []
+    }),
+    imports: [
+      {
+        file: file.path,
+        end: file.importsEnd,
+        named: file.namedImports,
+        relative: file.needs.map(({ from }) => from).filter((from) => from.startsWith('.')),
+        names: [...file.imports.keys()],
+      },
+    ],
+  }
+}
+
+/** Rather once too often: whoever re-exports the SDK may pass it on. */
+function usesDatabase({ imports, exports, stars }: SourceFile): boolean {
+  const isDatabase = (origin: object) =>
+    'from' in origin &&
+    origin.from === sdkName &&
+    'name' in origin &&
+    (origin.name === 'Database' || origin.name === '*')
+  return [...imports.values(), ...exports.values()].some(isDatabase) || stars.includes(sdkName)
 }
 
 function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): ClassDeclaration {
@@ -47,18 +117,22 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
     ([exported, source]) =>
       exported !== 'default' && !source.isTypeOnly && 'local' in source && source.local === syntax.name,
   )?.[0]
-  const { dependencies, unknownBase } = readConstructor(program, file, syntax)
+  const base = syntax.base && program.meaningOfExpression(file, syntax.base)
   return {
     id: `${file.path}#${name}`,
     name,
     file: file.path,
     place: syntax.place,
+    line: syntax.line,
+    keyword: syntax.keyword,
+    defaultKeyword: syntax.defaultKeyword,
     exportName,
-    isDefaultExport: syntax.isDefaultExport || (exportName === undefined && isDefault(file, syntax)),
+    isDefaultExport: syntax.defaultKeyword !== undefined || (exportName === undefined && isDefault(file, syntax)),
     isAbstract: syntax.isAbstract,
+    isSchema: syntax.isSchema || (syntax.base !== undefined && base?.kind !== 'class'),
+    base: base?.kind === 'class' && syntax.base ? { id: base.id, place: syntax.base.place } : undefined,
     marks: readMarks(program, file, syntax.decorators),
-    dependencies,
-    unknownBase,
+    ...readConstructor(program, file, syntax),
     members: readMembers(program, file, syntax.members),
     memberNames: syntax.memberNames,
   }
@@ -76,8 +150,12 @@ function isDefault(file: SourceFile, { name }: ClassSyntax): boolean {
 
 /** A decorator in a variable or behind a function would be executed instead of read. */
 function readMarkValues(program: Program, file: SourceFile): Declarations['markValues'] {
-  return file.uses.flatMap(({ expression, place }) => {
+  return file.uses.flatMap((expression) => {
     const meaning = program.meaningOfExpression(file, expression)
-    return meaning?.kind === 'sdk' && decoratorNames.has(meaning.name) ? [{ name: meaning.name, place }] : []
+    const { place } = expression
+    if (meaning?.kind === 'sdk' && decoratorNames.has(meaning.name)) return [{ name: meaning.name, place }]
+    // the SDK as a whole: whoever has it could take a decorator out of it
+    const isWhole = meaning?.kind === 'namespace' && meaning.from === sdkName && expression.kind === 'name'
+    return isWhole ? [{ name: expression.name, place }] : []
   })
 }

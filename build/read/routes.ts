@@ -1,21 +1,36 @@
 /** Methods that carry a decorator of the SDK: routes of controllers, handlers of webhooks. */
+import type { MemberSyntax } from '../classes.ts'
 import type { Member } from '../declaration.ts'
-import type { Program } from '../program.ts'
-import type { MemberSyntax, SourceFile } from '../project.ts'
+import { type Program, sdkName } from '../program.ts'
+import type { SourceFile } from '../project.ts'
 import { readMarks } from './marks.ts'
 
 export function readMembers(program: Program, file: SourceFile, members: readonly MemberSyntax[]): Member[] {
   return members
-    .map(({ name, place, unfit, decorators, parameters }) => ({
+    .map(({ name, place, line, unfit, decorators, parameters }) => ({
       name,
       place,
+      line,
       unfit,
       marks: readMarks(program, file, decorators),
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         place: parameter.place,
         marks: readMarks(program, file, parameter.decorators),
+        type: parameter.type,
+        typePlace: parameter.typePlace,
+        typeNames: parameter.decorators.length > 0 ? namesOf(program, file, parameter.typeNames) : [],
       })),
     }))
     .filter(({ marks, parameters }) => marks.length > 0 || parameters.some((parameter) => parameter.marks.length > 0))
+}
+
+/** The SDK's types by their own names, whatever they are called here; an alias as what it stands for. */
+function namesOf(program: Program, file: SourceFile, names: readonly string[], depth = 0): string[] {
+  return names.flatMap((name) => {
+    const origin = file.imports.get(name)
+    if (origin?.from === sdkName) return [origin.name]
+    const inner = depth < 3 ? program.namesInType(file, name) : undefined
+    return inner ? [name, ...namesOf(program, file, inner, depth + 1)] : [name]
+  })
 }

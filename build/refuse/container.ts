@@ -1,11 +1,13 @@
 /** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
 import { type Application, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
-import { type ClassDeclaration, hasRole } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type ClassDeclaration, hasRole, type Place } from '../declaration.ts'
+import { importOfSdk, insertion, listing } from '../edits.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+import { notExported } from './declarations.ts'
 import { cycles } from './modules.ts'
 
-export function refuseContainer(application: Application): Refusal[] {
-  const refused: Refusal[] = []
+export function refuseContainer(application: Application): Refusal<Place>[] {
+  const refused: Refusal<Place>[] = []
   const judged = new Set<ClassDeclaration>()
   const provided = listings(application, 'providers')
   for (const { module, declaration } of [...listings(application, 'controllers'), ...provided]) {
@@ -16,26 +18,34 @@ export function refuseContainer(application: Application): Refusal[] {
   for (const { declaration } of provided) {
     const isMarked = hasRole(declaration, 'Injectable') || hasRole(declaration, 'Webhook')
     if (declaration.marks.length === 0 && declaration.exportName === undefined) {
-      refused.push(refusal('class-not-exported', declaration.place, { name: declaration.name }))
+      refused.push(notExported(declaration))
     }
     if (!isMarked && declaration.isAbstract) {
       refused.push(refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable' }))
     }
     if (!isMarked && declaration.dependencies.length > 0) {
-      refused.push(refusal('provider-not-injectable', declaration.place, { name: declaration.name }))
+      const { name, file, place, keyword, exportName } = declaration
+      // `export` stands before the keyword, and decorators before `export`
+      const at = keyword - (exportName === name ? 'export '.length : 0)
+      const edits = [insertion(file, at, '@Injectable()\n'), ...importOfSdk(application, file, 'Injectable')]
+      refused.push(refusal('provider-not-injectable', place, { name }, [], edits))
     }
   }
   return [...unique(refused), ...refuseCycles(application, [...judged])]
 }
 
-function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal[] {
+function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal<Place>[] {
   if (unknownBase) return [refusal('base-unreadable', unknownBase, { name })]
   return dependencies
     .filter(({ target, isOptional }) => target === undefined && !isOptional)
     .map(({ parameter, type, place }) => refusal('dependency-not-a-class', place, { name, parameter, type }))
 }
 
-function refuseMissing(application: Application, module: ClassDeclaration, declaration: ClassDeclaration): Refusal[] {
+function refuseMissing(
+  application: Application,
+  module: ClassDeclaration,
+  declaration: ClassDeclaration,
+): Refusal<Place>[] {
   const { byId, modules } = application
   const visible = visibleIn(application, module)
   return declaration.dependencies.flatMap(({ target, place }) => {
@@ -46,24 +56,20 @@ function refuseMissing(application: Application, module: ClassDeclaration, decla
     const isImported = provider && classesIn(byId, module, 'imports').includes(provider)
     if (provider && isImported && !exportsOf(byId, provider).includes(needed)) {
       const related = [{ message: `${provider.name} provides it`, place: provider.place }]
+      const about = { name, needed: needed.name, provider: provider.name }
       return [
-        refusal('dependency-not-exported', place, { name, needed: needed.name, provider: provider.name }, related),
+        refusal('dependency-not-exported', place, about, related, listing(application, provider, 'exports', needed)),
       ]
     }
-    const isController = hasRole(needed, 'Controller')
+    const role = (['Controller', 'Module'] as const).find((one) => hasRole(needed, one))
     const related = provider ? [{ message: `${provider.name} provides it`, place: provider.place }] : []
     return [
-      refusal(
-        'dependency-not-provided',
-        place,
-        { name, needed: needed.name, module: module.name, isController },
-        related,
-      ),
+      refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name, role }, related),
     ]
   })
 }
 
-function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): Refusal[] {
+function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): Refusal<Place>[] {
   const edges = (declaration: ClassDeclaration) =>
     declaration.dependencies.flatMap(({ target, place }) => {
       const to = target === undefined ? undefined : byId.get(target)
@@ -78,10 +84,10 @@ function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): 
 }
 
 /** A class in two modules is judged in both; the same finding is said once. */
-function unique(refused: Refusal[]): Refusal[] {
+function unique(refused: Refusal<Place>[]): Refusal<Place>[] {
   const seen = new Set<string>()
   return refused.filter(({ slug, place, message }) => {
-    const key = `${slug} ${place.file}:${place.line}:${place.column} ${message}`
+    const key = `${slug} ${place.file}:${place.start} ${message}`
     return !seen.has(key) && seen.add(key)
   })
 }

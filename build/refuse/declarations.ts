@@ -1,30 +1,45 @@
 /** Classes and decorators as such: where they stand, and whether the worker could import them. */
 import { nearest } from '../../src/wire/nearest.ts'
 import type { Application } from '../application.ts'
+import type { Unfit } from '../classes.ts'
 import {
   type ClassDeclaration,
+  type ClassId,
   type ClassRole,
   decoratorNames,
   injectors,
+  listed,
   type Mark,
   type Member,
   methods,
+  type Place,
   roles,
+  type Tsconfig,
 } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { importOfSdk, insertion } from '../edits.ts'
+import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
+import type { Circumstances } from './index.ts'
+import { once } from './once.ts'
 
 const isRole = (name: string): name is ClassRole => (roles as readonly string[]).includes(name)
 const isMethod = (name: string) => Object.hasOwn(methods, name)
 const isInjector = (name: string) => (injectors as readonly string[]).includes(name)
 
-export function refuseDeclarations({ declarations }: Application): Refusal[] {
-  const { syntaxErrors, classes, strayMarks, markValues, unimported, lostImports } = declarations
+export function refuseDeclarations(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+  const { syntaxErrors, classes, strayMarks, markValues, unimported, foreignMarks, lostImports } =
+    application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const refused = [
-    ...classes.flatMap(refuseClass),
+    ...refuseTsconfig(application.declarations.tsconfig),
+    ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
     ...refuseMarks(strayMarks, ({ name }) => belongsOf(name)),
     ...lostImports.map(({ specifier, place }) => refusal('import-lost', place, { specifier })),
-    ...unimported.map(({ name, place }) => refusal('decorator-not-imported', place, { name })),
+    ...unimported.map(({ name, place }) =>
+      refusal('decorator-not-imported', place, { name }, [], importOfSdk(application, place.file, name)),
+    ),
+    ...foreignMarks
+      .filter(({ classId }) => isMeant(application, classId))
+      .map(({ name, from, place }) => refusal('decorator-foreign', place, { name, from })),
     ...markValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
   ].filter(({ place }) => !unparsed.has(place.file))
   const unreadable = syntaxErrors.map(({ message, place }) =>
@@ -33,10 +48,36 @@ export function refuseDeclarations({ declarations }: Application): Refusal[] {
   return [...unreadable, ...refused]
 }
 
-function refuseClass(declaration: ClassDeclaration): Refusal[] {
+/** A class that a module lists, or that has a role, is meant to be read. */
+function isMeant({ byId, modules }: Application, id: ClassId): boolean {
+  const isListed = modules.some((module) => lists.some((list) => listed(module, list).some((one) => one.id === id)))
+  return isListed || (byId.get(id)?.marks.length ?? 0) > 0
+}
+
+const lists = ['imports', 'controllers', 'providers'] as const
+
+function refuseTsconfig(tsconfig: Tsconfig | undefined): Refusal<Place>[] {
+  if (!tsconfig) return []
+  const { hasDecorators, hasMetadata, options, body, decorators, metadata } = tsconfig
+  const added = body
+    ? [insertion(options.file, body.start, ` "experimentalDecorators": true${body.isEmpty ? ' ' : ','}`)]
+    : []
+  const refused: Refusal<Place>[] = []
+  if (!hasDecorators) {
+    const edits = decorators ? [{ place: decorators, text: 'true' }] : added
+    refused.push(refusal('tsconfig-without-decorators', decorators ?? options, {}, [], edits))
+  }
+  if (hasMetadata) {
+    const edits = metadata ? [{ place: metadata, text: 'false' }] : []
+    refused.push(refusal('tsconfig-with-metadata', metadata ?? options, {}, [], edits))
+  }
+  return refused
+}
+
+const refuseClass = once((declaration, application) => {
   const { name, place, marks, members } = declaration
   const own = marks.filter((mark) => isRole(mark.name))
-  const refused: Refusal[] = [
+  const refused: Refusal<Place>[] = [
     ...refuseMarks(marks, (mark) => (isRole(mark.name) ? undefined : belongsOf(mark.name))),
     ...members.flatMap((member) => refuseMember(declaration, member)),
   ]
@@ -49,13 +90,25 @@ function refuseClass(declaration: ClassDeclaration): Refusal[] {
     const roleNames = `@${role.name} and @${rival.name}`
     refused.push(refusal('class-with-two-roles', role.place, { name, roles: roleNames }, related))
   }
-  if (declaration.isDefaultExport) refused.push(refusal('default-export', place, { name }))
-  else if (declaration.exportName === undefined) refused.push(refusal('class-not-exported', place, { name }))
+  if (declaration.isDefaultExport)
+    refused.push(refusal('default-export', place, { name }, [], named(application, declaration)))
+  else if (declaration.exportName === undefined) refused.push(notExported(declaration))
   if (declaration.isAbstract) refused.push(refusal('class-abstract', place, { name, role: role.name }))
   return refused
+})
+
+/** Exact where nobody imports the default. */
+function named({ declarations }: Application, { id, defaultKeyword, keyword, name }: ClassDeclaration): Edit[] {
+  const isImported = declarations.defaultImports.includes(id.slice(0, id.lastIndexOf('#')))
+  if (!defaultKeyword || isImported || name === 'default') return []
+  return [{ place: { ...defaultKeyword, end: keyword }, text: '' }]
 }
 
-function refuseMember({ name: className, marks, memberNames }: ClassDeclaration, member: Member): Refusal[] {
+export function notExported({ name, place, file, keyword }: ClassDeclaration): Refusal<Place> {
+  return refusal('class-not-exported', place, { name }, [], [insertion(file, keyword, 'export ')])
+}
+
+function refuseMember({ name: className, marks, memberNames }: ClassDeclaration, member: Member): Refusal<Place>[] {
   const has = (role: ClassRole) => marks.some(({ name }) => name === role)
   const refused = refuseMarks(member.marks, ({ name }) => {
     if (isMethod(name) && has('Controller')) return undefined
@@ -68,7 +121,7 @@ function refuseMember({ name: className, marks, memberNames }: ClassDeclaration,
     )
   }
   if (isHandler && member.unfit) {
-    const reason = member.unfit === 'abstract' ? 'without a body' : member.unfit
+    const reason = unfitness[member.unfit] ?? member.unfit
     refused.push(refusal('handler-unfit', member.place, { name: member.name, reason }))
   }
   if (isHandler && memberNames.filter((name) => name === member.name).length > 1) {
@@ -78,7 +131,7 @@ function refuseMember({ name: className, marks, memberNames }: ClassDeclaration,
 }
 
 /** @param misplaced says where a decorator belongs that does not belong here. */
-function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string | undefined): Refusal[] {
+function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string | undefined): Refusal<Place>[] {
   return marks.flatMap((mark, index) => {
     const { name, place, isCalled } = mark
     if (!decoratorNames.has(name)) {
@@ -86,7 +139,10 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
     }
     const belongs = misplaced(mark)
     if (belongs !== undefined) return [refusal('decorator-misplaced', place, { name, belongs })]
-    if (!isCalled) return [refusal('decorator-not-called', place, { name, form: forms[name] ?? `@${name}()` })]
+    if (!isCalled) {
+      const edits = name in forms ? [] : [insertion(place.file, place.end, '()')]
+      return [refusal('decorator-not-called', place, { name, form: forms[name] ?? `@${name}()` }, [], edits)]
+    }
     const first = marks.findIndex((other) => other.name === name)
     if (first !== index && name !== 'On' && !isMethod(name)) {
       return [
@@ -97,10 +153,14 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
   })
 }
 
+const unfitness: Partial<Record<Unfit, string>> = {
+  abstract: 'without a body',
+  'computed name': 'named by a computation',
+}
+
 /** How a decorator is called that cannot be called with nothing. */
 const forms: Record<string, string> = {
   Webhook: "@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })",
-  Module: '@Module({ controllers: [], providers: [] })',
   On: "@On('invoice.paid')",
   Param: "@Param('id')",
   Query: "@Query('page')",

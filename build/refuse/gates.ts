@@ -3,11 +3,13 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import { permission } from '../../src/wire/permissions.ts'
 import type { Application } from '../application.ts'
-import { type Fact, hasRole, markOf, option, type Place, text } from '../declaration.ts'
+import { type Fact, type HandlerParameter, hasRole, markOf, option, type Place, text } from '../declaration.ts'
+import { insertion, renamed } from '../edits.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
 import { routesOf } from '../routes.ts'
 import type { Circumstances } from './index.ts'
+import { once } from './once.ts'
 import { describe, type Form, refuseForm } from './options.ts'
 
 const rule: Form = {
@@ -21,24 +23,43 @@ const rule: Form = {
   },
 }
 
-export function refuseGates({ declarations, roots }: Application, { roles }: Circumstances): Refusal[] {
-  const refused: Refusal[] = []
-  for (const declaration of declarations.classes) {
-    refused.push(...refuseRule(ruleOf(markOf(declaration, 'Module'), 0), roles))
-    if (!hasRole(declaration, 'Controller')) continue
-    refused.push(...refuseRule(ruleOf(markOf(declaration, 'Controller'), 1), roles))
-    for (const { member, mark } of routesOf(declaration)) {
-      refused.push(...refuseRule(ruleOf(mark, 1), roles))
-      const resolved = resolveGate(roots[0], declaration, mark)
-      for (const { marks } of member.parameters) {
-        for (const { name, place } of marks) refused.push(...refuseInjected(name, place, resolved))
+export function refuseGates(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+  return application.declarations.classes.flatMap((declaration) => refuseClass(declaration, application, circumstances))
+}
+
+const refuseClass = once((declaration, application, { roles }) => {
+  const refused = refuseRule(ruleOf(markOf(declaration, 'Module'), 0), roles)
+  if (!hasRole(declaration, 'Controller')) return refused
+  refused.push(...refuseRule(ruleOf(markOf(declaration, 'Controller'), 1), roles))
+  for (const { member, mark } of routesOf(declaration)) {
+    refused.push(...refuseRule(ruleOf(mark, 1), roles))
+    const resolved = resolveGate(application.roots[0], declaration, mark)
+    for (const parameter of member.parameters) {
+      for (const { name, place } of parameter.marks) {
+        refused.push(...refuseInjected(application, name, place, resolved, parameter))
+        if (member.marks[0] === mark) refused.push(...refuseType(name, parameter))
       }
     }
   }
   return refused
+})
+
+/** A parameter without a type is nobody's claim. */
+function refuseType(name: string, { type, typeNames, typePlace }: HandlerParameter): Refusal<Place>[] {
+  const isOpen = type === '' || typeNames.includes('any') || typeNames.includes('unknown') || type.startsWith('{')
+  if (isOpen || (name !== 'User' && name !== 'OptionalUser')) return []
+  if (!typeNames.includes('UserT')) return [refusal('user-type-mismatch', typePlace, { type })]
+  const isNullable = typeNames.includes('null')
+  return name === 'OptionalUser' && !isNullable ? [refusal('optional-user-not-nullable', typePlace, { type })] : []
 }
 
-function refuseInjected(name: string, place: Place, { gate, place: decided }: ResolvedGate): Refusal[] {
+function refuseInjected(
+  application: Application,
+  name: string,
+  place: Place,
+  { gate, place: decided }: ResolvedGate,
+  { type, typePlace }: HandlerParameter,
+): Refusal<Place>[] {
   const decidedBy = {
     route: 'the route itself says so',
     controller: 'its controller says so',
@@ -46,14 +67,20 @@ function refuseInjected(name: string, place: Place, { gate, place: decided }: Re
     default: 'every route does unless it opts out',
   }[gate.decidedBy]
   const related = decided ? [{ message: 'this rule decides', place: decided }] : []
-  if (name === 'User' && !gate.required) return [refusal('user-on-public-route', place, { decidedBy }, related)]
+  if (name === 'User' && !gate.required) {
+    const nullable = type === 'UserT' ? [insertion(typePlace.file, typePlace.end, ' | null')] : []
+    const isGated = gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
+    const edits = isGated ? [] : [...renamed(application, place, 'OptionalUser'), ...nullable]
+    return [refusal('user-on-public-route', place, { decidedBy, isGated }, related, edits)]
+  }
   if (name === 'OptionalUser' && gate.required) {
-    return [refusal('optional-user-on-required-route', place, { decidedBy }, related)]
+    const edits = renamed(application, place, 'User')
+    return [refusal('optional-user-on-required-route', place, { decidedBy }, related, edits)]
   }
   return []
 }
 
-function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal[] {
+function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal<Place>[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
     return [

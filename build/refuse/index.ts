@@ -1,13 +1,15 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { Application } from '../application.ts'
-import { hasRole } from '../declaration.ts'
-import type { Refusal, Slug } from '../refusals.ts'
+import { hasRole, type Place } from '../declaration.ts'
+import type { Refusal, Slug } from '../refusals/index.ts'
+import { refuseBundle } from './bundle.ts'
 import { refuseContainer } from './container.ts'
 import { refuseDeclarations } from './declarations.ts'
 import { refuseGates } from './gates.ts'
 import { refuseInjectors } from './injectors.ts'
 import { refuseModules } from './modules.ts'
 import { refuseRoutes } from './routes.ts'
+import { refuseSchemas } from './schemas.ts'
 import { refuseWebhooks } from './webhooks.ts'
 
 /** What a project may not take, and what else it declares. */
@@ -33,9 +35,9 @@ const ofLists = new Set<Slug>([
 ])
 
 /** What may only seem so where an import of the same file leads nowhere. */
-const ofImports = new Set<Slug>(['dependency-not-a-class', 'option-not-constant'])
+const ofImports = new Set<Slug>(['dependency-not-a-class', 'option-not-constant', 'base-unreadable'])
 
-export function refuse(application: Application, circumstances: Circumstances): Refusal[] {
+export function refuse(application: Application, circumstances: Circumstances): Refusal<Place>[] {
   const { syntaxErrors, classes, entry, lostImports } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const incomplete = new Set(lostImports.map(({ place }) => place.file))
@@ -47,16 +49,18 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseContainer(application),
     ...refuseRoutes(application, circumstances),
     ...refuseGates(application, circumstances),
-    ...refuseInjectors(application),
+    ...refuseInjectors(application, circumstances),
+    ...refuseSchemas(application),
+    ...refuseBundle(application),
     ...refuseWebhooks(application),
   ].filter(({ place, slug }) => {
     if (unparsed.has(place.file) || (hasUnreadLists && ofLists.has(slug))) return false
     return !(incomplete.has(place.file) && ofImports.has(slug))
   })
-  return [...refuseDeclarations(application), ...refusals].sort(byPlace)
+  return [...refuseDeclarations(application, circumstances), ...refusals].sort(byPlace)
 }
 
-function byPlace({ place: a, slug: one }: Refusal, { place: b, slug: other }: Refusal): number {
+export function byPlace({ place: a, slug: one }: Refusal<Place>, { place: b, slug: other }: Refusal<Place>): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
-  return a.line - b.line || a.column - b.column || (one < other ? -1 : one > other ? 1 : 0)
+  return a.start - b.start || (one < other ? -1 : one > other ? 1 : 0)
 }

@@ -1,28 +1,35 @@
 /** Parameters of handlers: each receives one thing that its route has. */
 import { nearest } from '../../src/wire/nearest.ts'
 import type { Application } from '../application.ts'
-import { hasRole, injectors, text } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
-import { type DeclaredRoute, routesOf } from '../routes.ts'
+import { hasRole, injectors, type Mark, type Member, type Place, text } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
+import { isWholeQuery } from '../schemas.ts'
+import type { Circumstances } from './index.ts'
+import { once } from './once.ts'
 import { type Form, refuseArguments } from './options.ts'
 
 /** The injectors that take a name. */
 const named: Record<string, string> = { Param: "@Param('id')", Query: "@Query('page')", Header: "@Header('x-name')" }
 
-export function refuseInjectors({ declarations }: Application): Refusal[] {
-  return declarations.classes
+export function refuseInjectors(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+  return application.declarations.classes
     .filter((declaration) => hasRole(declaration, 'Controller'))
-    .flatMap(routesOf)
-    .flatMap(refuseHandler)
+    .flatMap((controller) => refuseHandlers(controller, application, circumstances))
 }
 
-function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal[] {
-  const refused: Refusal[] = []
+const refuseHandlers = once((controller) => routesOf(controller).flatMap(refuseHandler))
+
+function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal<Place>[] {
+  const refused: Refusal<Place>[] = []
   const [body, second] = member.parameters.flatMap(({ marks }) => marks.filter(({ name }) => name === 'Body'))
   if (body && (method === 'GET' || method === 'DELETE')) {
     refused.push(refusal('body-on-bodyless-route', body.place, { method }))
   }
-  const names = path?.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
+  const names = path === undefined ? undefined : parametersOf(path)
+  const read = member.parameters.flatMap(({ marks }) =>
+    marks.flatMap((one) => (one.name === 'Param' ? [text(one.arguments[0])] : [])),
+  )
   for (const { marks } of member.parameters) {
     for (const {
       name: injector,
@@ -30,10 +37,14 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal[]
     } of marks) {
       const asked = injector === 'Param' ? text(argument) : undefined
       if (asked === undefined || !names || names.includes(asked)) continue
-      const near = nearest(asked, names) ?? names[0]
-      refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }))
+      const unread = names.filter((name) => !read.includes(name))
+      const near = nearest(asked, names) ?? unread[0]
+      const isExact = names.length === 1 && unread.length === 1 && !('isElsewhere' in argument!)
+      const edits = isExact ? [{ place: argument!.place, text: `'${near}'` }] : []
+      refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }, [], edits))
     }
   }
+  refused.push(...refuseUnread(member, mark, path, names ?? [], read))
   if (member.marks[0] !== mark) return refused // what does not depend on the route is said once
   if (second)
     refused.push(refusal('body-twice', second.place, {}, [{ message: 'the first is here', place: body!.place }]))
@@ -46,13 +57,31 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal[]
       refused.push(refusal('parameter-with-two-injectors', other.place, { name: parameter }, related))
     }
     for (const one of marks) {
-      if ((injectors as readonly string[]).includes(one.name)) refused.push(...refuseArguments(one, formsOf(one.name)))
+      if ((injectors as readonly string[]).includes(one.name)) refused.push(...refuseArguments(one, formsOf(one)))
     }
   }
   return refused
 }
 
-function formsOf(injector: string): { form: Form; what: string; required?: string }[] {
+/** The request itself may be read for everything; a name that is not known may be any. */
+function refuseUnread(
+  member: Member,
+  mark: Mark,
+  path: string | undefined,
+  names: readonly string[],
+  read: readonly (string | undefined)[],
+): Refusal<Place>[] {
+  const marks = member.parameters.flatMap((parameter) => parameter.marks)
+  const isSaid = member.parameters.some((parameter) => parameter.marks.length === 0)
+  if (isSaid || path === undefined || read.includes(undefined) || marks.some(({ name }) => name === 'Req')) return []
+  const isMistaken = read.some((name) => !names.includes(name!)) // said already, with the name that it resembles
+  const unread = isMistaken ? [] : names.filter((name) => !read.includes(name))
+  return unread.map((name) => refusal('path-parameter-unused', (mark.arguments[0] ?? mark).place, { name, path }))
+}
+
+function formsOf({ name: injector, arguments: [first] }: Mark): { form: Form; what: string; required?: string }[] {
+  const schema = { form: { is: 'anything' } as Form, what: 'the schema' }
+  if (injector === 'Body' || (injector === 'Query' && isWholeQuery(first))) return [schema]
   const required = named[injector]
-  return required === undefined ? [] : [{ form: { is: 'string' }, what: 'a name', required }]
+  return required === undefined ? [] : [{ form: { is: 'string' }, what: 'a name', required }, schema]
 }

@@ -1,8 +1,9 @@
 /** Modules: one root, every class in a list where it belongs, no circles. */
 import { type Application, classesIn, exportsOf } from '../application.ts'
 import { type ClassDeclaration, hasRole, listed, markOf, type Place, roles } from '../declaration.ts'
+import { listing } from '../edits.ts'
 import { ruleOf } from '../gates.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
 import { type Form, refuseArguments } from './options.ts'
 
 const options: Form = {
@@ -16,11 +17,11 @@ const options: Form = {
   },
 }
 
-const start: Omit<Place, 'file'> = { line: 1, column: 1, endLine: 1, endColumn: 1 }
+const start: Omit<Place, 'file'> = { start: 0, end: 0 }
 
-export function refuseModules(application: Application): Refusal[] {
+export function refuseModules(application: Application): Refusal<Place>[] {
   const { declarations, roots, modules } = application
-  const refused: Refusal[] = []
+  const refused: Refusal<Place>[] = []
   const { entry, files } = declarations
   if (roots.length === 0)
     refused.push(refusal('entry-without-module', { file: entry, ...start }, { entry, isMissing: !files.has(entry) }))
@@ -34,19 +35,23 @@ export function refuseModules(application: Application): Refusal[] {
     const mark = markOf(declaration, 'Module')
     if (mark) refused.push(...refuseArguments(mark, [{ form: options, what: '' }]))
     const rule = second || declaration === root ? undefined : ruleOf(mark, 0)
-    if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }))
+    const proper = root && ruleOf(markOf(root, 'Module'), 0)
+    const related = proper ? [{ message: 'the application default is here', place: proper.place }] : []
+    if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }, related))
     const injectable = markOf(declaration, 'Injectable')
     if (injectable) refused.push(...refuseArguments(injectable, []))
   }
   if (root && !second) refused.push(...refuseUnlisted(application))
-  for (const module of modules) refused.push(...refuseLists(application, module))
-  return [...refused, ...refuseCycles(application)]
+  for (const module of modules)
+    refused.push(...refuseLists(application, module), ...refuseRepeated(module, application))
+  return [...refused, ...refuseProvidedTwice(application), ...refuseCycles(application)]
 }
 
 /** The list that a class with this decorator stands in. */
 const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
 
-function refuseUnlisted({ declarations, byId, modules, roots }: Application): Refusal[] {
+function refuseUnlisted(application: Application): Refusal<Place>[] {
+  const { declarations, byId, modules, roots } = application
   const seen = new Set(
     modules.flatMap((module) =>
       ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id)),
@@ -65,15 +70,51 @@ function refuseUnlisted({ declarations, byId, modules, roots }: Application): Re
     // said already: as a default export, or where somebody needs it and nobody provides it
     if (!role || declaration.isDefaultExport || seen.has(id) || needed.has(id) || roots.includes(byId.get(id)!))
       return []
-    return [refusal('class-not-listed', place, { name, list: lists[role] })]
+    const [only, ...others] = modules
+    const edits = only && others.length === 0 ? listing(application, only, lists[role], declaration) : []
+    return [refusal('class-not-listed', place, { name, list: lists[role] }, [], edits)]
   })
 }
 
-function refuseLists({ byId }: Application, module: ClassDeclaration): Refusal[] {
+function refuseRepeated(module: ClassDeclaration, { byId }: Application): Refusal<Place>[] {
+  return (['imports', 'controllers', 'providers', 'exports'] as const).flatMap((list) => {
+    const items = listed(module, list)
+    return items.flatMap(({ id, place }, index) => {
+      const first = items.findIndex((other) => other.id === id)
+      const declaration = byId.get(id)
+      if (first === index || !declaration) return []
+      // from the end of the item before it: the comma goes too
+      const before = items[index - 1]!.place
+      const isWritten = before.file === place.file && before.end < place.start
+      const edits = isWritten ? [{ place: { ...place, start: before.end }, text: '' }] : []
+      const related = [{ message: 'the first is here', place: items[first]!.place }]
+      return [refusal('listed-twice', place, { name: declaration.name, list }, related, edits)]
+    })
+  })
+}
+
+function refuseProvidedTwice(application: Application): Refusal<Place>[] {
+  const first = new Map<ClassDeclaration, { module: ClassDeclaration; place: Place }>()
+  return application.modules.flatMap((module) =>
+    listed(module, 'providers').flatMap(({ id, place }) => {
+      const declaration = application.byId.get(id)
+      if (!declaration) return []
+      const earlier = first.get(declaration)
+      if (!earlier) first.set(declaration, { module, place })
+      if (!earlier || earlier.module === module) return []
+      const about = { name: declaration.name, module: module.name, other: earlier.module.name }
+      return [refusal('provided-twice', place, about, [{ message: 'the first is here', place: earlier.place }])]
+    }),
+  )
+}
+
+function refuseLists({ byId, declarations }: Application, module: ClassDeclaration): Refusal<Place>[] {
+  const foreign = new Set(declarations.foreignMarks.map(({ classId }) => classId))
   const wrong = (list: string, belongs: string, isFitting: (declaration: ClassDeclaration) => boolean) =>
     listed(module, list).flatMap(({ id, place }) => {
       const declaration = byId.get(id)
-      if (!declaration || isFitting(declaration)) return []
+      // said already, where its own decorator comes from elsewhere
+      if (!declaration || isFitting(declaration) || foreign.has(id)) return []
       const role = roles.find((one) => hasRole(declaration, one))
       const proper = role && lists[role]
       return [refusal('listed-in-the-wrong-list', place, { name: declaration.name, list, belongs, proper })]
@@ -95,7 +136,7 @@ function refuseLists({ byId }: Application, module: ClassDeclaration): Refusal[]
   ]
 }
 
-function refuseCycles({ byId, modules }: Application): Refusal[] {
+function refuseCycles({ byId, modules }: Application): Refusal<Place>[] {
   const edges = (module: ClassDeclaration) =>
     listed(module, 'imports').flatMap(({ id, place }) => {
       const to = byId.get(id)

@@ -1,7 +1,7 @@
 /** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
 import { nearest } from '../../src/wire/nearest.ts'
-import { type Fact, isReadable, type Mark, option, unreadable } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type Fact, isReadable, type Mark, option, type Place, unreadable } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
 
 /** A form that a value must have. */
 export type Form =
@@ -14,7 +14,7 @@ export type Form =
   | { is: 'anything' }
 
 /** @param what how a message names the value, like `"status" of @Get`. */
-export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
+export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>[] {
   if (form.is === 'anything') return []
   if (fact.kind === 'unknown') {
     return [refusal('option-not-constant', fact.place, { what, text: fact.text })]
@@ -32,7 +32,9 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
       if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
       return fact.items.flatMap((item) => {
         if (item.kind === 'unknown')
-          return [refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text })]
+          return [
+            refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text, isClass: true }),
+          ]
         return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
@@ -53,7 +55,7 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal[] {
             malformed(
               fact,
               what,
-              `a whole number from ${form.from} to ${form.to}${form.not ? `, but ${form.not.join(' or ')}: return nothing for 204` : ''}`,
+              `a whole number from ${form.from} to ${form.to}${form.not ? ` except ${form.not.join(' and ')} (for 204 return nothing)` : ''}`,
             ),
           ]
     }
@@ -66,7 +68,7 @@ function refuseRecord(
   fact: Fact & { kind: 'record' },
   { keys, required = {}, isStrict }: Form & { is: 'record' },
   where: string,
-): Refusal[] {
+): Refusal<Place>[] {
   const known = Object.keys(keys)
   const found = fact.entries.flatMap(({ key, keyPlace, value }, index) => {
     if (unreadable.has(key)) {
@@ -88,7 +90,7 @@ function refuseRecord(
   return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
 }
 
-function malformed(fact: Fact, what: string, expected: string): Refusal {
+function malformed(fact: Fact, what: string, expected: string): Refusal<Place> {
   return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
 }
 
@@ -102,7 +104,7 @@ export function describe(fact: Fact): string {
 export function refuseArguments(
   mark: Mark,
   forms: readonly { form: Form; what: string; required?: string }[],
-): Refusal[] {
+): Refusal<Place>[] {
   const { name, place } = mark
   if (!mark.isCalled) return [] // said elsewhere
   const superfluous = mark.arguments

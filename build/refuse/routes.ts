@@ -1,9 +1,10 @@
 /** Paths: well-formed, not somebody else's, and each request meets one route. */
 import { type Application, listings } from '../application.ts'
-import { type ClassDeclaration, hasRole, type Mark, markOf } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type ClassDeclaration, hasRole, type Mark, markOf, type Place } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../routes.ts'
 import type { Circumstances, Reserved } from './index.ts'
+import { once } from './once.ts'
 import { type Form, refuseArguments } from './options.ts'
 
 const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
@@ -14,14 +15,28 @@ const routeOptions: Form = {
   keys: { auth: rule, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
 }
 
-export function refuseRoutes(application: Application, { reserved }: Circumstances): Refusal[] {
+export function refuseRoutes(application: Application, circumstances: Circumstances): Refusal<Place>[] {
   const controllers = application.declarations.classes.filter((declaration) => hasRole(declaration, 'Controller'))
-  const refused = controllers.flatMap((controller) => refuseController(controller, reserved))
+  const refused = controllers.flatMap((controller) => [
+    ...refuseInherited(application, controller),
+    ...refuseController(controller, application, circumstances),
+  ])
   const mounted = new Set(listings(application, 'controllers').map(({ declaration }) => declaration))
   return [...refused, ...refuseConflicts([...mounted].flatMap(routesOf))]
 }
 
-function refuseController(controller: ClassDeclaration, reserved: readonly Reserved[]): Refusal[] {
+/** What a class inherits, no route decorator of its own serves. */
+function refuseInherited({ byId }: Application, { name, base }: ClassDeclaration): Refusal<Place>[] {
+  for (let at = base && byId.get(base.id), depth = 0; at && depth < 20; at = at.base && byId.get(at.base.id), depth++) {
+    const [first] = hasRole(at, 'Controller') ? routesOf(at) : []
+    if (!first) continue
+    const related = [{ message: 'such a route', place: first.mark.place }]
+    return [refusal('routes-inherited', base!.place, { name, base: at.name }, related)]
+  }
+  return []
+}
+
+const refuseController = once((controller, _application, { reserved }) => {
   const mark = markOf(controller, 'Controller')!
   const base = pathOf(mark)
   const refused = refuseArguments(mark, [pathArgument, { form: controllerOptions, what: 'the options' }])
@@ -38,18 +53,18 @@ function refuseController(controller: ClassDeclaration, reserved: readonly Reser
     if (twice) refused.push(malformed(route, path!, `the parameter "${twice}" stands in it twice`))
   }
   return refused
-}
+})
 
-function refusePath(mark: Mark, path: string | undefined): Refusal[] {
+function refusePath(mark: Mark, path: string | undefined): Refusal<Place>[] {
   const reason = path === undefined ? undefined : malformation(path)
   return reason === undefined ? [] : [malformed(mark, path!, reason)]
 }
 
-function malformed(mark: Mark, path: string, reason: string): Refusal {
+function malformed(mark: Mark, path: string, reason: string): Refusal<Place> {
   return refusal('path-malformed', (mark.arguments[0] ?? mark).place, { path, reason })
 }
 
-function reservedRefusal(mark: Mark, path: string, { path: prefix, owner }: Reserved): Refusal {
+function reservedRefusal(mark: Mark, path: string, { path: prefix, owner }: Reserved): Refusal<Place> {
   return refusal('path-reserved', (mark.arguments[0] ?? mark).place, { path, reserved: prefix, owner })
 }
 
@@ -58,7 +73,7 @@ function reservedAt(path: string, reserved: readonly Reserved[]): Reserved | und
   return reserved.find((prefix) => path === prefix.path || path.startsWith(`${prefix.path}/`))
 }
 
-function refuseConflicts(routes: readonly DeclaredRoute[]): Refusal[] {
+function refuseConflicts(routes: readonly DeclaredRoute[]): Refusal<Place>[] {
   const byShape = new Map<string, DeclaredRoute>()
   return routes.flatMap((route) => {
     if (route.path === undefined) return []

@@ -6,13 +6,14 @@ import {
   type ClassDeclaration,
   type Fact,
   hasRole,
+  injectors,
   isReadable,
   markOf,
   option,
   type Place,
   text,
 } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
 import { boundEvents } from '../routes.ts'
 import { type Form, refuseArguments, refuseForm } from './options.ts'
 
@@ -45,7 +46,7 @@ const options: Form = {
   required: { secret: "secret: { env: 'PAYMENTS_SECRET' }" },
 }
 
-export function refuseWebhooks({ declarations }: Application): Refusal[] {
+export function refuseWebhooks({ declarations }: Application): Refusal<Place>[] {
   const named = new Map<string, Place>()
   return declarations.classes
     .filter((declaration) => hasRole(declaration, 'Webhook'))
@@ -63,7 +64,7 @@ export function refuseWebhooks({ declarations }: Application): Refusal[] {
     })
 }
 
-function refuseOptions(declaration: ClassDeclaration): Refusal[] {
+function refuseOptions(declaration: ClassDeclaration): Refusal<Place>[] {
   const mark = markOf(declaration, 'Webhook')!
   if (!mark.isCalled) return []
   const { name } = declaration
@@ -101,7 +102,7 @@ function refuseOptions(declaration: ClassDeclaration): Refusal[] {
 }
 
 /** The NAME of an entry: what looks like a secret itself must not stand in the source. */
-function refuseSecret(secret: Fact): Refusal[] {
+function refuseSecret(secret: Fact): Refusal<Place>[] {
   if (secret.kind !== 'record' && secret.kind !== 'unknown') return [refusal('webhook-secret-inline', secret.place, {})]
   const refused = refuseForm(
     secret,
@@ -117,11 +118,11 @@ function refuseSecret(secret: Fact): Refusal[] {
 /** How the secrets of well-known providers begin. */
 const secretPrefix = /^(?:whsec|sk|rk|pk|ghp|gho|xox[a-z])_/
 
-function refuseSigned(signature: Fact): Refusal[] {
+function refuseSigned(signature: Fact): Refusal<Place>[] {
   const fact = option(signature, 'signs')
   const signs = text(fact)
   if (signs === undefined) return []
-  const refused: Refusal[] = []
+  const refused: Refusal<Place>[] = []
   if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
     refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
@@ -137,9 +138,9 @@ function refuseSigned(signature: Fact): Refusal[] {
   return refused
 }
 
-function refuseEvents(declaration: ClassDeclaration): Refusal[] {
+function refuseEvents(declaration: ClassDeclaration): Refusal<Place>[] {
   const bound = boundEvents(declaration)
-  const refused: Refusal[] = []
+  const refused: Refusal<Place>[] = []
   if (bound.length === 0) refused.push(refusal('webhook-without-events', declaration.place, { name: declaration.name }))
   const first = new Map<string, Place>()
   for (const { mark, event } of bound) {
@@ -156,7 +157,7 @@ function refuseEvents(declaration: ClassDeclaration): Refusal[] {
   for (const { parameters, marks } of declaration.members) {
     if (!marks.some(({ name }) => name === 'On')) continue
     for (const { name, place } of parameters.flatMap((parameter) => parameter.marks)) {
-      refused.push(refusal('injector-in-webhook', place, { name }))
+      if ((injectors as readonly string[]).includes(name)) refused.push(refusal('injector-in-webhook', place, { name }))
     }
   }
   return refused

@@ -8,6 +8,8 @@ export interface Project {
   /** The file that exports the root module, relative to the project. */
   entry: string
   environments: Record<string, { ref: string; url: string }>
+  /** Compressed KiB that the worker may have. */
+  budgetKib: number
 }
 
 export interface DeclaredRole {
@@ -32,7 +34,7 @@ type Path = readonly (string | number)[]
 
 /** @throws InvalidDeclaration */
 export function readProject(json: unknown): Project {
-  const document = record(json, [], ['$schema', 'project', 'entry', 'environments'])
+  const document = record(json, [], ['$schema', 'project', 'entry', 'environments', 'bundle_budget_kib'])
   const name = document['project']
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]*$/.test(name)) {
     throw new InvalidDeclaration(
@@ -43,6 +45,10 @@ export function readProject(json: unknown): Project {
   const entry = document['entry'] ?? 'src/app.module.ts'
   if (typeof entry !== 'string' || !/^(?!\/|.*(?:^|\/)\.\.(?:\/|$)|[A-Za-z]:).+\.tsx?$/.test(entry)) {
     throw new InvalidDeclaration(['entry'], '"entry" must be the path of a .ts file below the project')
+  }
+  const budgetKib = document['bundle_budget_kib'] ?? 3072
+  if (typeof budgetKib !== 'number' || !Number.isInteger(budgetKib) || budgetKib < 1) {
+    throw new InvalidDeclaration(['bundle_budget_kib'], '"bundle_budget_kib" must be a whole number of KiB, 1 or more')
   }
   const environments: Project['environments'] = {}
   for (const [environment, value] of Object.entries(record(document['environments'] ?? {}, ['environments']))) {
@@ -56,7 +62,7 @@ export function readProject(json: unknown): Project {
     }
     environments[environment] = { ref, url }
   }
-  return { project: name, entry, environments }
+  return { project: name, entry, environments, budgetKib }
 }
 
 /** @throws InvalidDeclaration */

@@ -2,40 +2,27 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { refusals, type Slug } from '../../build/refusals.ts'
+import { refusals, type Slug } from '../../build/refusals/index.ts'
 import { buildProject, rendered, temporaryProject } from '../support/project.ts'
-
-const folder = path.join(import.meta.dirname, 'refusals')
-
-function fixture(slug: string, name: string): string {
-  return fs.readFileSync(path.join(folder, slug, name), 'utf8')
-}
-
-/** A fixture's files: `// file: src/x.ts` begins another one. */
-function sources(slug: string, name: string): Record<string, string> {
-  const [entry, ...others] = fixture(slug, name).split(/^\/\/ file: (.+)\n/m)
-  const files: Record<string, string> = { 'src/app.module.ts': entry! }
-  for (let i = 0; i < others.length; i += 2) files[others[i]!] = others[i + 1]!
-  return files
-}
+import { fixtureFiles, fixtures } from '../support/seed.ts'
 
 it('the fixtures and the catalogue name the same refusals', () => {
-  expect(fs.readdirSync(folder).sort()).toEqual(Object.keys(refusals).sort())
+  expect(fs.readdirSync(fixtures).sort()).toEqual(Object.keys(refusals).sort())
 })
 
 describe.each(Object.keys(refusals) as Slug[])('%s', (slug) => {
   it('is what the refused program gets, and all it gets', async () => {
-    const root = temporaryProject(sources(slug, 'app.ts'))
+    const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
     const result = await buildProject(root, ['staff'])
     expect([...new Set(result.refusals.map((refusal) => refusal.slug))]).toEqual([slug])
     const isError = result.refusals.some(({ severity }) => severity === 'error')
     expect(result.built === undefined).toBe(isError)
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(!isError)
-    await expect(`${rendered(root, result)}\n`).toMatchFileSnapshot(path.join(folder, slug, 'expected.txt'))
+    await expect(`${rendered(root, result)}\n`).toMatchFileSnapshot(path.join(fixtures, slug, 'expected.txt'))
   })
 
   it('is not what its accepted twin gets', async () => {
-    const root = temporaryProject(sources(slug, 'accepted.ts'))
+    const root = temporaryProject(fixtureFiles(slug, 'accepted.ts'))
     const result = await buildProject(root, ['staff'])
     expect(rendered(root, result)).toBe('')
     expect(result.built).toBeDefined()

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { build } from '../../build/index.ts'
-import { authTarget, projectTarget } from '../../build/targets.ts'
-import { temporaryFolder } from '../support/project.ts'
+import { authTarget } from '../../build/targets.ts'
+import { targetOf, temporaryFolder } from '../support/project.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const orders = path.join(root, 'examples/orders')
@@ -33,7 +33,7 @@ function texts(folder: string): [string, string][] {
 
 it('the backend worker holds nothing of the auth module, of Node or of the build', async () => {
   const out = temporaryFolder()
-  await build(projectTarget(orders, 'src/app.module.ts', [], out))
+  await build(targetOf(orders, ['staff'], out))
   for (const [name, text] of texts(path.join(out, 'out'))) {
     for (const forbidden of name === 'driver.js'
       ? nowhere.filter((word) => word !== 'eval(')
@@ -66,7 +66,7 @@ function dryRun(cwd: string) {
 it('8.5 wrangler takes the backend worker as it is', async () => {
   const project = temporaryFolder()
   fs.cpSync(orders, project, { recursive: true, filter: (name) => !name.includes('.stack') })
-  await build(projectTarget(project, 'src/app.module.ts', []))
+  await build(targetOf(project))
   const { status, stdout } = dryRun(project)
   expect([status, stdout]).toEqual([0, expect.stringContaining('driver.js')])
 }, 60_000)

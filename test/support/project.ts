@@ -3,9 +3,10 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type BuildResult, build } from '../../build/index.ts'
+import { type BuildOptions, type BuildResult, build } from '../../build/index.ts'
 import { render } from '../../build/render.ts'
 import { projectTarget } from '../../build/targets.ts'
+import { readProject } from '../../src/wire/project.ts'
 
 /** @param files contents by path; removed when the test ends. @returns the folder, absolute. */
 export function temporaryProject(files: Record<string, string>): string {
@@ -24,8 +25,14 @@ export function temporaryFolder(): string {
 }
 
 /** @param roles names that `stack/roles.json` would declare. */
+export function targetOf(root: string, roles: string[] = [], out?: string): BuildOptions {
+  const file = path.join(root, 'stack/project.json')
+  const declared = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : { project: 'test' }
+  return projectTarget(root, readProject(declared), roles, out)
+}
+
 export function buildProject(root: string, roles: string[] = []): Promise<BuildResult> {
-  return build(projectTarget(root, 'src/app.module.ts', roles))
+  return build(targetOf(root, roles))
 }
 
 /** As a terminal without colour shows them. */

@@ -1,0 +1,185 @@
+/** From the start of a workerd process to its first answer: what a cold start costs, with nothing around it. */
+import { spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+
+export interface WorkerModule {
+  /** As the others import it. `.wasm` is a compiled module, anything else an ES module. */
+  name: string
+  contents: Uint8Array | string
+}
+
+/** The least that a worker can be. */
+export const bareWorker = "export default { fetch() { return new Response('ok') } }\n"
+
+const compatibilityDate = '2026-07-30'
+const limitMs = 30_000
+const complaintsLength = 4_000
+
+/** The very binary that miniflare starts: workerd is its dependency, not ours. */
+const binary: string = createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd').default
+
+/**
+ * @param modules the first is the entry.
+ * @param bindings texts.
+ * @param path what is asked for, by GET.
+ * @returns milliseconds from the spawn to the last byte of the first answer with status 200.
+ * @throws Error when the process ends before, or does not answer so within 30 seconds.
+ */
+export async function spawnToFirstAnswer(
+  modules: readonly WorkerModule[],
+  bindings: Record<string, string>,
+  path: string,
+): Promise<number> {
+  const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
+  try {
+    const port = await freePort()
+    const config = writeConfig(folder, modules, bindings, port)
+    const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`
+    return await measure(config, port, request)
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measure(config: string, port: number, request: string): Promise<number> {
+  const began = performance.now()
+  const child = spawn(binary, ['serve', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaints = ''
+  let failure: string | undefined
+  child.stderr.on('data', (chunk) => {
+    if (complaints.length < complaintsLength) complaints += chunk // a worker may log every request
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      failure = `workerd does not start: ${error.message}`
+      if (child.pid === undefined) resolve() // then there is no end to wait for
+    })
+    child.once('close', (code, signal) => {
+      failure ??= `workerd ended with ${code ?? signal}`
+      resolve()
+    })
+  })
+  try {
+    let last = 'no answer'
+    while (performance.now() - began < limitMs) {
+      const status = await ask(port, request)
+      const elapsed = performance.now() - began
+      if (status === 200) return elapsed
+      if (status !== undefined) last = `status ${status}`
+      if (failure !== undefined) break
+    }
+    throw new Error(`${failure ?? `${last} within ${limitMs} ms`}\n${complaints}`.trim())
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
+/** @returns the status of a complete answer; undefined when nobody listens yet, or the answer breaks off. */
+function ask(port: number, request: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    let received = ''
+    const socket = net.connect({ host: '127.0.0.1', port, noDelay: true })
+    const settle = (status: number | undefined) => {
+      resolve(status)
+      socket.destroy()
+    }
+    socket.setTimeout(limitMs, () => settle(undefined))
+    socket.once('connect', () => socket.write(request))
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1') // one character for each byte, so that lengths are those of the wire
+      if (isComplete(received)) settle(statusOf(received))
+    })
+    // without a length, the end of the connection is the end of the answer
+    socket.once('end', () => settle(hasLength(received) ? undefined : statusOf(received)))
+    socket.once('error', () => settle(undefined))
+  })
+}
+
+function isComplete(received: string): boolean {
+  const head = headOf(received)
+  if (head === undefined) return false
+  const length = /^content-length: *(\d+)/im.exec(head)
+  if (length) return received.length >= head.length + 4 + Number(length[1])
+  return /^transfer-encoding: *chunked/im.test(head) && received.endsWith('\r\n0\r\n\r\n')
+}
+
+function hasLength(received: string): boolean {
+  return /^(?:content-length|transfer-encoding):/im.test(headOf(received) ?? '')
+}
+
+function headOf(received: string): string | undefined {
+  const end = received.indexOf('\r\n\r\n')
+  return end === -1 ? undefined : received.slice(0, end)
+}
+
+function statusOf(received: string): number | undefined {
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(received)
+  return status ? Number(status[1]) : undefined
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as net.AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** @returns the config's path; the modules lie beside it, numbered, because a name may hold a slash. */
+function writeConfig(
+  folder: string,
+  modules: readonly WorkerModule[],
+  bindings: Record<string, string>,
+  port: number,
+): string {
+  const embedded = modules.map(({ name, contents }, index) => {
+    const file = `module-${index}`
+    fs.writeFileSync(path.join(folder, file), contents)
+    const kind = name.endsWith('.wasm') ? 'wasm' : 'esModule'
+    return `(name = ${quoted(name)}, ${kind} = embed ${quoted(file)})`
+  })
+  const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quoted(name)}, text = ${quoted(text)})`)
+  const config = path.join(folder, 'config.capnp')
+  fs.writeFileSync(
+    config,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    # as miniflare has it: a worker may reach what listens on this machine
+    (name = "internet", network = (allow = ["public", "private"], deny = [])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  compatibilityDate = ${quoted(compatibilityDate)},
+  compatibilityFlags = ["nodejs_compat"],
+  modules = [
+    ${embedded.join(',\n    ')},
+  ],
+  bindings = [
+    ${texts.join(',\n    ')}
+  ],
+);
+`,
+  )
+  return config
+}
+
+/** A text of Cap'n Proto, which knows the escapes of C and not those of JSON. */
+function quoted(text: string): string {
+  const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\u0000-\u001f\u007f]/g, hexadecimal)
+  return `"${escaped}"`
+}
+
+function hexadecimal(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+}

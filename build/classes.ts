@@ -1,0 +1,216 @@
+/** Classes at the top of a file, their members, and the decorators on both, as plain data. */
+import { ts } from 'ts-morph'
+import type { Place } from './declaration.ts'
+import { type Expression, propertyName } from './expression.ts'
+import { hasModifier, namesIn, type Reader } from './project.ts'
+
+export interface DecoratorSyntax {
+  callee: Expression
+  isCalled: boolean
+  arguments: Expression[]
+  place: Place
+  /** Is the first thing of a member of a class: blanking it must leave a `;` behind. */
+  onMember: boolean
+}
+
+interface ParameterSyntax {
+  name: string
+  place: Place
+  /** The type's name where it is a plain reference: `Orders`, or `orders.Orders`. */
+  typeName: string | undefined
+  /** As written; empty where there is none. */
+  type: string
+  typePlace: Place
+  /** Every name in the type, keywords like `string` and `null` included. */
+  typeNames: string[]
+  /** Has a default, or a question mark: nobody need provide it. */
+  isOptional: boolean
+  decorators: DecoratorSyntax[]
+}
+
+/** Why a member cannot serve as a handler. */
+export type Unfit = 'static' | 'not public' | 'abstract' | 'a generator' | 'not a method' | 'computed name'
+
+export interface MemberSyntax {
+  name: string
+  place: Place
+  line: number
+  unfit: Unfit | undefined
+  decorators: DecoratorSyntax[]
+  parameters: ParameterSyntax[]
+}
+
+export interface ClassSyntax {
+  /** Undefined for `export default class {}`. */
+  name: string | undefined
+  place: Place
+  line: number
+  /** From the first character after decorators, `export` and `default` on, and where `default` stands. */
+  keyword: number
+  defaultKeyword: Place | undefined
+  isAbstract: boolean
+  /** Has a static member `~standard`: is itself a Standard Schema. */
+  isSchema: boolean
+  /** What stands after `extends`. */
+  base: Expression | undefined
+  decorators: DecoratorSyntax[]
+  /** Undefined where the class has no constructor of its own. */
+  constructorParameters: ParameterSyntax[] | undefined
+  members: MemberSyntax[]
+  /** Every member that has a body or a value, by name: a later one replaces an earlier one. */
+  memberNames: string[]
+}
+
+export function readClass(reader: Reader, node: ts.ClassDeclaration): void {
+  if (hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return // does not exist at run time
+  const { file, at, lineOf } = reader
+  const name = node.name?.text
+  const isExported = hasModifier(node, ts.SyntaxKind.ExportKeyword)
+  const defaultKeyword = ts.getModifiers(node)?.find(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
+  if (isExported && !defaultKeyword && name !== undefined) file.exports.set(name, { local: name })
+  if (defaultKeyword && name !== undefined) file.exports.set('default', { local: name })
+  const built = node.members.find((member) => ts.isConstructorDeclaration(member) && member.body)
+  const keyword = keywordOf(reader, node)
+  const place = node.name ? at(node.name) : { file: file.path, start: keyword, end: keyword + 'class'.length }
+  file.classes.push({
+    name,
+    place,
+    line: lineOf(place),
+    keyword,
+    defaultKeyword: defaultKeyword && at(defaultKeyword),
+    isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
+    isSchema: node.members.some(
+      (member) =>
+        hasModifier(member, ts.SyntaxKind.StaticKeyword) && member.name && propertyName(member.name) === '~standard',
+    ),
+    decorators: placedOn(reader, node, false),
+    base: baseOf(reader, node),
+    constructorParameters: built
+      ? (built as ts.ConstructorDeclaration).parameters
+          .filter(isValue)
+          .map((parameter) => readParameter(reader, parameter, false))
+      : undefined,
+    members: node.members
+      .filter((member) => !ts.isConstructorDeclaration(member))
+      .flatMap((member) => readMember(reader, member)),
+    memberNames: node.members.flatMap(nameOfMember),
+  })
+}
+
+/** Where `class`, or `abstract class`, begins: after decorators, `export` and `default`. */
+function keywordOf({ tree }: Reader, node: ts.ClassDeclaration): number {
+  const before = node.modifiers?.filter(({ kind }) => kind !== ts.SyntaxKind.AbstractKeyword) ?? []
+  const last = before.at(-1)
+  if (!last) return node.getStart(tree)
+  trivia.lastIndex = last.end
+  trivia.test(tree.text)
+  return trivia.lastIndex
+}
+
+const trivia = /(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
+
+/** An overload's signature, and a field that is only declared, are nothing at run time. */
+function nameOfMember(node: ts.ClassElement): string[] {
+  const isReal = ts.isPropertyDeclaration(node)
+    ? !hasModifier(node, ts.SyntaxKind.DeclareKeyword)
+    : 'body' in node && !!node.body
+  const name =
+    isReal && node.name && !hasModifier(node, ts.SyntaxKind.StaticKeyword) ? propertyName(node.name) : undefined
+  return name === undefined ? [] : [name]
+}
+
+function readMember(reader: Reader, node: ts.ClassElement): MemberSyntax[] {
+  const decorators = placedOn(reader, node, true)
+  const parameters = ts.isMethodDeclaration(node)
+    ? node.parameters.filter(isValue).map((parameter) => readParameter(reader, parameter, true))
+    : []
+  if (decorators.length === 0 && parameters.every((parameter) => parameter.decorators.length === 0)) return []
+  const name = node.name && propertyName(node.name)
+  const place = reader.at(node.name ?? node)
+  return [
+    {
+      name: name ?? (node.name ? reader.written(node.name) : ''),
+      place,
+      line: reader.lineOf(place),
+      unfit: name === undefined ? 'computed name' : unfitness(node),
+      decorators,
+      parameters,
+    },
+  ]
+}
+
+function unfitness(node: ts.ClassElement): Unfit | undefined {
+  if (!ts.isMethodDeclaration(node)) return 'not a method'
+  if (hasModifier(node, ts.SyntaxKind.StaticKeyword)) return 'static'
+  if (hasModifier(node, ts.SyntaxKind.AbstractKeyword) || !node.body) return 'abstract'
+  const isPrivate =
+    ts.isPrivateIdentifier(node.name) ||
+    hasModifier(node, ts.SyntaxKind.PrivateKeyword) ||
+    hasModifier(node, ts.SyntaxKind.ProtectedKeyword)
+  if (isPrivate) return 'not public'
+  return node.asteriskToken ? 'a generator' : undefined
+}
+
+/** `this` is no parameter at run time. */
+function isValue({ name }: ts.ParameterDeclaration): boolean {
+  return !(ts.isIdentifier(name) && name.text === 'this')
+}
+
+/** @param isHandler decorators on it say what it receives. */
+function readParameter(reader: Reader, node: ts.ParameterDeclaration, isHandler: boolean): ParameterSyntax {
+  const { at, written } = reader
+  const { type } = node
+  return {
+    name: written(node.name),
+    place: at(node.name),
+    typeName: type && ts.isTypeReferenceNode(type) && !type.typeArguments ? entityName(type.typeName) : undefined,
+    type: type ? written(type) : '',
+    typePlace: at(type ?? node.name),
+    typeNames: type ? namesIn(type) : [],
+    isOptional: node.initializer !== undefined || node.questionToken !== undefined,
+    decorators: isHandler ? placedOn(reader, node, false) : [],
+  }
+}
+
+function placedOn(reader: Reader, node: ts.Node, onMember: boolean): DecoratorSyntax[] {
+  const placed = decoratorsOf(reader, node, onMember)
+  for (const decorator of placed) reader.file.placed.add(decorator)
+  reader.file.decorators.push(...placed)
+  return placed
+}
+
+export function decoratorAt(
+  { at, readExpression }: Reader,
+  decorator: ts.Decorator,
+  onMember: boolean,
+): DecoratorSyntax {
+  const call = unwrapped(decorator.expression)
+  const isCalled = ts.isCallExpression(call)
+  return {
+    callee: readExpression(isCalled ? call.expression : call),
+    isCalled,
+    arguments: isCalled ? call.arguments.map(readExpression) : [],
+    place: at(decorator),
+    onMember,
+  }
+}
+
+function decoratorsOf(reader: Reader, node: ts.Node, onMember: boolean): DecoratorSyntax[] {
+  const found = (ts.canHaveDecorators(node) && ts.getDecorators(node)) || []
+  const first = 'modifiers' in node ? (node.modifiers as ts.NodeArray<ts.ModifierLike> | undefined)?.[0] : undefined
+  return found.map((decorator) => decoratorAt(reader, decorator, onMember && decorator === first))
+}
+
+function baseOf({ readExpression }: Reader, node: ts.ClassDeclaration): Expression | undefined {
+  const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]
+  return clause && readExpression(clause.expression)
+}
+
+export function unwrapped(expression: ts.Expression): ts.Expression {
+  return ts.isParenthesizedExpression(expression) ? unwrapped(expression.expression) : expression
+}
+
+function entityName(name: ts.EntityName): string | undefined {
+  if (ts.isIdentifier(name)) return name.text
+  return ts.isIdentifier(name.left) ? `${name.left.text}.${name.right.text}` : undefined
+}

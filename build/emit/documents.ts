@@ -1,0 +1,31 @@
+/** What is made of the table beside the worker: role names as a type, OpenAPI, and a client. */
+import type { Linked } from '../link/index.ts'
+import type { Program } from '../program.ts'
+import { clientSource, clientTypes } from './client.ts'
+import { readJsonSchemas } from './json-schemas.ts'
+import { openapi } from './openapi.ts'
+import { roleNames } from './role-names.ts'
+
+export interface DocumentOptions {
+  name: string
+  roles: readonly string[]
+  /** Absolute. */
+  root: string
+  out: string
+  packageRoot: string
+  program: Program
+}
+
+export async function documents(
+  linked: Linked,
+  options: DocumentOptions,
+): Promise<{ name: string; contents: string }[]> {
+  const { name, roles, root, out } = options
+  const schemas = await readJsonSchemas(linked, options)
+  return [
+    { name: 'roles.d.ts', contents: roleNames(roles) },
+    { name: 'openapi.json', contents: `${JSON.stringify(openapi(linked.table, schemas, name), undefined, 2)}\n` },
+    { name: 'client.d.ts', contents: clientTypes(linked.table, root, out) },
+    { name: 'client.js', contents: clientSource },
+  ]
+}

@@ -1,0 +1,127 @@
+/** What only the bundle shows: what could not be resolved, what must not be in it, and whether it is too large. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type esbuild from 'esbuild'
+import type { Place } from '../declaration.ts'
+import type { Program } from '../program.ts'
+import { parse } from '../project.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+
+export interface Inspected {
+  metafile: esbuild.Metafile
+  outputFiles: esbuild.OutputFile[]
+  program: Program
+  /** Compressed bytes. */
+  budget: number
+}
+
+/** Part of what a decorator throws: in the bundle it means that one of them was not read, in whatever way it was hidden. */
+const leftBehind = 'is read by "stack build" and erased'
+
+export function inspect({ metafile, outputFiles, program, budget }: Inspected): Refusal[] {
+  const found: Refusal<Place>[] = []
+  const scripts = outputFiles.filter(({ path: file }) => !file.endsWith('.map'))
+  if (scripts.some(({ path: file, text }) => file.endsWith('.js') && text.includes(leftBehind))) {
+    found.push(refusal('decorator-as-value', entryPlace(program), { name: 'a decorator' }))
+  }
+  const sizes = packageSizes(metafile)
+  const metadata = sizes.get('reflect-metadata')
+  if (metadata) {
+    const [place, importer] = importOf('reflect-metadata', metafile, program)
+    found.push(refusal('reflect-metadata-reached', place, { size: kib(metadata), importer }))
+  }
+  for (const name of evaluatingPackages(metafile, program)) {
+    // the driver's own: what it evaluates, it never does in a Workers runtime
+    if (name === '@neondatabase/serverless') continue
+    const [place] = importOf(name, metafile, program)
+    found.push(refusal('eval-in-package', place, { name, size: kib(sizes.get(name) ?? 0) }))
+  }
+  const raw = scripts.reduce((sum, { contents }) => sum + contents.length, 0)
+  if (raw > budget) {
+    const compressed = scripts.reduce((sum, { contents }) => sum + gzipSync(contents).length, 0)
+    const largest = [...sizes].sort(([, a], [, b]) => b - a).slice(0, 3)
+    const about = {
+      size: kib(compressed),
+      budget: kib(budget),
+      largest: largest.map(([name, bytes]) => `${name} ${kib(bytes)}`).join(', '),
+    }
+    if (compressed > budget) found.push(refusal('bundle-over-budget', entryPlace(program), about))
+  }
+  return found.map((one) => located(one, program))
+}
+
+/** What esbuild could not bundle. */
+export function failures(messages: readonly esbuild.Message[], program: Program): Refusal[] {
+  return messages.map(({ text, location }) => {
+    const { file = '', line = 1, column = 0, length = 0 } = location ?? {}
+    const absolute = path.resolve(program.root, file)
+    if (!location || !program.sources.isRead(absolute)) {
+      const where = location && !file.startsWith('stack-entry:') ? ` (in ${file}:${line})` : ''
+      return located(refusal('bundle-failed', entryPlace(program), { reason: `${text}${where}` }), program)
+    }
+    const start = program.sources.lineStartsOf(absolute)[line - 1]! + column
+    const place = { file: program.sources.nameOf(absolute), start, end: start + Math.max(1, length) }
+    return located(refusal('bundle-failed', place, { reason: text }), program)
+  })
+}
+
+export function located(one: Refusal<Place>, { locate }: Program): Refusal {
+  return {
+    ...one,
+    place: locate(one.place),
+    related: one.related.map(({ message, place }) => ({ message, place: locate(place) })),
+  }
+}
+
+function entryPlace({ entry }: Program): Place {
+  return { file: entry, start: 0, end: 0 }
+}
+
+/** Packages of which a file in the bundle calls `eval`: esbuild keeps its warnings about packages to itself. */
+function evaluatingPackages({ inputs }: esbuild.Metafile, { root }: Program): Set<string> {
+  const found = new Set<string>()
+  for (const file of Object.keys(inputs)) {
+    const name = packageOf(file)
+    if (name === undefined || found.has(name) || !/\.[cm]?[jt]sx?$/.test(file)) continue
+    const text = fs.readFileSync(path.resolve(root, file), 'utf8')
+    // `new Function` is often tried and done without; `eval` is not
+    if (/\beval\s*\(/.test(text) && parse(file, text).evals.some((one) => one.text === 'eval')) found.add(name)
+  }
+  return found
+}
+
+/** Bytes of the bundle by package. */
+function packageSizes({ outputs }: esbuild.Metafile): Map<string, number> {
+  const sizes = new Map<string, number>()
+  for (const { inputs } of Object.values(outputs)) {
+    for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+      const name = packageOf(file) ?? 'this project with its runtime'
+      sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput)
+    }
+  }
+  return sizes
+}
+
+function packageOf(file: string): string | undefined {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
+}
+
+/** Where the project imports a package, or the entry where another package does; and who that is. */
+function importOf(name: string, { inputs }: esbuild.Metafile, program: Program): [Place, string] {
+  let importer = 'the project'
+  for (const [file, { imports }] of Object.entries(inputs)) {
+    if (packageOf(file) === name || !imports.some(({ path: to }) => packageOf(to) === name)) continue
+    const absolute = path.resolve(program.root, file)
+    importer = packageOf(file) ?? importer
+    if (!program.sources.isRead(absolute)) continue
+    const source = program.sources.read(absolute)
+    const need = source.needs.find(({ from }) => from === name || from.startsWith(`${name}/`))
+    if (need) return [need.place, source.path]
+  }
+  return [entryPlace(program), importer]
+}
+
+export function kib(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KiB`
+}

@@ -1,0 +1,166 @@
+/**
+ * The route matcher as code: a radix tree over the paths, one function for each controller's prefix, so that an isolate
+ * compiles only what its requests reach. Literal segments win over parameters, from the left; a path that has no method
+ * at a literal is tried with the parameter beside it. How a request's path gets here, runtime/routes.ts says.
+ */
+
+export interface MatchedRoute {
+  method: string
+  /** `/orders/:id` */
+  path: string
+  /** Of its controller: `/orders`. */
+  prefix: string
+}
+
+interface Node {
+  /** Literal text → what follows it; no two begin with the same character. */
+  literals: Map<string, Node>
+  parameter?: Node
+  /** Method → index of the route. */
+  routes: Map<string, number>
+  /** A controller's routes begin here: a function of its own. */
+  isPrefix: boolean
+}
+
+/** @returns JavaScript that declares `match(method, path)`; see `Match` in runtime/routes.ts. */
+export function matcherSource(routes: readonly MatchedRoute[]): string {
+  const root = emptyNode()
+  for (const { prefix } of routes) nodeAt(root, [literalStart(prefix)]).isPrefix = true
+  root.isPrefix = false
+  routes.forEach(({ method, path }, index) => {
+    nodeAt(root, path.split(/(?<=\/):[^/]+/)).routes.set(method, index)
+  })
+  const functions: string[] = []
+  const constants: string[] = []
+  const body = emit(root, { base: '', offset: 0 }, [])
+  return [
+    ...constants,
+    ...functions,
+    'function match(method, path) {',
+    'let end = path.length',
+    // one slash after a segment does not count
+    'if (end > 2 && path.charCodeAt(end - 1) === 47 && path.charCodeAt(end - 2) !== 47) end--',
+    ...body,
+    '}',
+  ].join('\n')
+
+  /** Code that returns the match of what follows `at`, or falls through. @param values where earlier parameters stand. */
+  function emit(node: Node, at: Position, values: readonly Value[]): string[] {
+    const lines: string[] = []
+    if (node.routes.size > 0) {
+      const found = [...node.routes].map(
+        ([method, index]) => `if (method === '${method}') return ${result(index, values)}`,
+      )
+      lines.push(`if (end === ${print(at)}) {`, ...found, '}')
+    }
+    const literals = [...node.literals].map(([text, child]) => ({ text, child }))
+    const followed = ({ text, child }: { text: string; child: Node }) => branch(child, moved(at, text.length), values)
+    if (literals.length === 1) {
+      lines.push(`if (${compare(literals[0]!.text, at)}) {`, ...followed(literals[0]!), '}')
+    } else if (literals.length > 1) {
+      lines.push(`switch (path.charCodeAt(${print(at)})) {`)
+      for (const literal of literals) {
+        const rest = literal.text.slice(1)
+        const code = followed(literal)
+        lines.push(`case ${literal.text.charCodeAt(0)}: {`)
+        lines.push(...(rest === '' ? code : [`if (${compare(rest, moved(at, 1))}) {`, ...code, '}']), 'break', '}')
+      }
+      lines.push('}')
+    }
+    if (node.parameter) lines.push(...parameter(node.parameter, at, values))
+    return lines
+  }
+
+  function parameter(node: Node, at: Position, values: readonly Value[]): string[] {
+    const end = `e${values.length}`
+    const here = { from: print(at), to: end }
+    return [
+      '{',
+      `let ${end} = path.indexOf('/', ${print(at)})`,
+      `if (${end} < 0) ${end} = end`,
+      `if (${end} > ${print(at)}) {`, // a parameter is never empty
+      ...branch(node, { base: end, offset: 0 }, [...values, here]),
+      '}',
+      '}',
+    ]
+  }
+
+  function branch(node: Node, at: Position, values: readonly Value[]): string[] {
+    if (!node.isPrefix) return emit(node, at, values)
+    // a prefix is literal from the start: nothing but the method and the path is known there
+    const name = `match${functions.length}`
+    const index = functions.push('') - 1
+    functions[index] = [`function ${name}(method, path, end) {`, ...emit(node, at, values), '}'].join('\n')
+    return [`const found = ${name}(method, path, end)`, 'if (found !== undefined) return found']
+  }
+
+  function result(index: number, values: readonly Value[]): string {
+    if (values.length > 0)
+      return `[${[index, ...values.map(({ from, to }) => `path.slice(${from}, ${to})`)].join(', ')}]`
+    constants.push(`const route${index} = [${index}]`)
+    return `route${index}`
+  }
+}
+
+/** An index into the path: a variable, and how far from it. */
+interface Position {
+  base: string
+  offset: number
+}
+
+interface Value {
+  from: string
+  to: string
+}
+
+function print({ base, offset }: Position): string {
+  if (base === '') return String(offset)
+  return offset === 0 ? base : `${base} + ${offset}`
+}
+
+function moved({ base, offset }: Position, by: number): Position {
+  return { base, offset: offset + by }
+}
+
+/** Characters one by one while they are few: the engine has them in registers then. */
+function compare(text: string, at: Position): string {
+  if (text.length > 12) return `path.startsWith(${JSON.stringify(text)}, ${print(at)})`
+  return [...text]
+    .map((_, index) => `path.charCodeAt(${print(moved(at, index))}) === ${text.charCodeAt(index)}`)
+    .join(' && ')
+}
+
+function emptyNode(): Node {
+  return { literals: new Map(), routes: new Map(), isPrefix: false }
+}
+
+/** What of a controller's path comes before its first parameter. */
+function literalStart(prefix: string): string {
+  return prefix.replace(/\/:.*$/, '')
+}
+
+/** @param literals between which the parameters stand. */
+function nodeAt(root: Node, literals: readonly string[]): Node {
+  return literals.reduce((node, literal, index) => {
+    if (index > 0) node.parameter ??= emptyNode()
+    return literal === '' ? (index > 0 ? node.parameter! : node) : insert(index > 0 ? node.parameter! : node, literal)
+  }, root)
+}
+
+function insert(node: Node, text: string): Node {
+  if (text === '') return node
+  for (const [literal, child] of node.literals) {
+    let shared = 0
+    while (shared < literal.length && shared < text.length && literal[shared] === text[shared]) shared++
+    if (shared === 0) continue
+    if (shared === literal.length) return insert(child, text.slice(shared))
+    const middle = emptyNode()
+    middle.literals.set(literal.slice(shared), child)
+    node.literals.delete(literal)
+    node.literals.set(literal.slice(0, shared), middle)
+    return insert(middle, text.slice(shared))
+  }
+  const child = emptyNode()
+  node.literals.set(text, child)
+  return child
+}

@@ -1,0 +1,43 @@
+/** The schemas that handlers' parameters are given, in the order of the table. Pure. */
+import { type ClassDeclaration, type Mark, type Member, type Place, text } from '../declaration.ts'
+import { isWholeQuery, schemaOf } from '../schemas.ts'
+
+export interface BoundSchema {
+  /** Of the expression. */
+  place: Place
+  /** What it is given to, as a message names it. */
+  what: string
+  /** What a violation of the whole value is said of, like `body`. */
+  whole: string
+}
+
+export interface SchemaList {
+  list: BoundSchema[]
+  /** @returns the schema's index, or `undefined` where the parameter has none. */
+  add(mark: Mark, controller: ClassDeclaration, member: Member): number | undefined
+}
+
+export function createSchemaList(): SchemaList {
+  const list: BoundSchema[] = []
+  const known = new Map<string, number>()
+  return {
+    list,
+    add(mark, controller, member) {
+      const place = schemaOf(mark)?.place
+      if (!place) return undefined
+      const key = `${place.file}:${place.start}`
+      const index = known.get(key) ?? list.length
+      if (index === list.length) {
+        known.set(key, index)
+        const what = `@${mark.name} of ${controller.name}.${member.name}`
+        list.push({ place, what, whole: wholeOf(mark) })
+      }
+      return index
+    },
+  }
+}
+
+function wholeOf({ name, arguments: [first] }: Mark): string {
+  if (name === 'Body') return 'body'
+  return name === 'Query' && isWholeQuery(first) ? 'query' : (text(first) ?? name)
+}

@@ -1,0 +1,57 @@
+/** Refusals of rules, and of handlers that do not fit theirs. */
+import { define, didYouMean } from './definition.ts'
+
+export const gates = {
+  'permission-malformed': define<{ permission: string }>({
+    summary: 'A rule asks for a permission that is not of the form `resource.action`',
+    why: 'A role holds `resource.action` or `resource.*`, and a route asks for one action. A permission like `orders:refund` is one that no role can hold, so every caller would get 403.',
+    message: ({ permission }) => `the permission "${permission}" is not of the form resource.action`,
+    fix: () => 'write it like `orders.refund`: lowercase letters, digits, dashes and underscores around one dot',
+  }),
+  'role-unknown': define<{ role: string; declared: string[]; near: string | undefined }>({
+    severity: 'warning',
+    summary: 'A rule names a role that `stack/roles.json` does not declare',
+    why: 'Until somebody declares the role through the management surface, nobody can hold it, and every caller gets 403. Because it can be declared there, this is a warning.',
+    message: ({ role, near }) => `stack/roles.json declares no role "${role}"${didYouMean(near)}`,
+    fix: ({ declared }) => (declared.length > 0 ? `the declared roles are ${declared.join(', ')}` : 'declare it there'),
+  }),
+  'user-on-public-route': define<{ decidedBy: string; isGated: boolean }>({
+    summary: 'A handler takes @User() on a route that does not require a user',
+    why: 'A caller without a token would get 401 from a route whose rule does not ask for one, and an anonymous session would be handed over as if it were a signed-in user.',
+    message: ({ decidedBy }) => `@User() on a route that does not require a user: ${decidedBy}`,
+    fix: ({ isGated }) =>
+      isGated
+        ? 'remove `required: false`: its other conditions admit nobody who is not signed in'
+        : 'use `@OptionalUser() user: UserT | null`, or require a user',
+  }),
+  'optional-user-on-required-route': define<{ decidedBy: string }>({
+    severity: 'warning',
+    summary: 'A handler takes @OptionalUser() on a route that requires a user',
+    why: 'Anonymous callers get 401 before the handler is called, so the parameter is never `null`: what is written for that case never runs, and the route is not as open as it reads.',
+    message: ({ decidedBy }) => `@OptionalUser() on a route that requires a user is never null: ${decidedBy}`,
+    fix: () => 'use `@User() user: UserT`',
+  }),
+  'gate-never-admits-anonymous': define<object>({
+    severity: 'warning',
+    summary: 'A rule says `required: false` and asks for a role, a permission or a verified email',
+    why: 'An anonymous caller counts as having none of these and is refused all the same: with 403, where a rule that requires a user answers 401 and so tells the caller to sign in.',
+    message: () =>
+      '`required: false` beside a role, a permission or `verifiedEmail` admits no anonymous caller: they get 403',
+    fix: () => 'remove `required: false`, or the condition',
+  }),
+  'user-type-mismatch': define<{ type: string }>({
+    severity: 'warning',
+    summary: 'The parameter of @User() has a type other than `UserT`',
+    why: 'The runtime hands over a plain `UserT` and converts nothing: other fields are `undefined`, and methods of a class are not there. TypeScript does not say so, because it does not compare a parameter with its decorator.',
+    message: ({ type }) => `@User() gives a UserT, and this parameter is typed ${type}`,
+    fix: () => 'write `user: UserT`, and import the type from @stack/backend',
+  }),
+  'optional-user-not-nullable': define<{ type: string }>({
+    severity: 'warning',
+    summary: 'The parameter of @OptionalUser() has a type without `null`',
+    why: 'An anonymous caller gives `null`. TypeScript, told otherwise, lets the handler read a field of it, which throws: every anonymous caller would get 500.',
+    message: ({ type }) =>
+      `@OptionalUser() gives null to whoever is not signed in, and this parameter is typed ${type}`,
+    fix: () => 'write `user: UserT | null`',
+  }),
+}

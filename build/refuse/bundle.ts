@@ -1,0 +1,62 @@
+/** What must not run where it stands: I/O and ambient services outside a request, code made from text. */
+import type { Application } from '../application.ts'
+import type { EarlyCall, Place } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+
+/** Ambient services of the SDK. */
+const ambient: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets'])
+
+const globalIo: ReadonlySet<string> = new Set([
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'caches.open',
+  'crypto.randomUUID',
+  'crypto.getRandomValues',
+])
+const globalNew: ReadonlySet<string> = new Set(['WebSocket', 'EventSource'])
+
+/** What packages export that opens a connection: `*` is all that is constructed, or called. */
+const packageIo: Readonly<Record<string, readonly string[]>> = {
+  '@neondatabase/serverless': ['Pool', 'Client'],
+  'cloudflare:sockets': ['connect'],
+  'node:net': ['connect', 'createConnection', 'Socket'],
+  'node:tls': ['connect'],
+  amqplib: ['*'],
+  ioredis: ['*'],
+  kafkajs: ['Kafka'],
+  mongodb: ['MongoClient'],
+  mongoose: ['connect', 'createConnection'],
+  mysql2: ['*'],
+  'mysql2/promise': ['*'],
+  nats: ['connect'],
+  pg: ['Pool', 'Client'],
+  postgres: ['*'],
+  redis: ['createClient', 'createPool'],
+  ws: ['*'],
+}
+
+export function refuseBundle({ declarations }: Application): Refusal<Place>[] {
+  const { earlyCalls, evals } = declarations
+  return [
+    ...earlyCalls.flatMap(refuseEarlyCall),
+    ...evals.map(({ text, place }) =>
+      refusal('eval-in-source', place, { call: text === 'eval' ? 'eval' : `new ${text}` }),
+    ),
+  ]
+}
+
+function refuseEarlyCall({ name, from, isNew, className, place }: EarlyCall): Refusal<Place>[] {
+  const where = className === undefined ? 'while the module is loaded' : `while an instance of ${className} is built`
+  const call = isNew ? `new ${name}()` : `${name}()`
+  if ('sdk' in from) {
+    return ambient.has(from.sdk) ? [refusal('ambient-outside-request', place, { call: name, where })] : []
+  }
+  return opensIo(from, isNew) ? [refusal('io-outside-request', place, { call, where })] : []
+}
+
+function opensIo(from: Exclude<EarlyCall['from'], { sdk: string }>, isNew: boolean): boolean {
+  if ('global' in from) return isNew ? globalNew.has(from.global) : globalIo.has(from.global)
+  const names = Object.hasOwn(packageIo, from.package) ? packageIo[from.package]! : []
+  return names.includes('*') || names.includes(from.name)
+}

@@ -1,0 +1,19 @@
+/** Which argument of an injector is its schema: what the refusals judge, and what the table is made of. Pure. */
+import { type Fact, type Mark, text } from './declaration.ts'
+
+/** `@Body(schema)`, `@Query(schema)`, `@Param('id', schema)`; `undefined` where there is none. */
+export function schemaOf({ name, arguments: [first, second] }: Mark): Fact | undefined {
+  if (name === 'Body') return isGiven(first) ? first : undefined
+  if (name === 'Query' && isWholeQuery(first)) return first
+  const takesName = name === 'Param' || name === 'Query' || name === 'Header'
+  return takesName && isGiven(second) ? second : undefined
+}
+
+/** `@Query(schema)` takes all parameters at once; `@Query('page')` one. A text is a name. */
+export function isWholeQuery(first: Fact | undefined): boolean {
+  return isGiven(first) && text(first) === undefined && first!.kind !== 'literal'
+}
+
+export function isGiven(fact: Fact | undefined): boolean {
+  return fact !== undefined && !(fact.kind === 'literal' && fact.value === undefined)
+}

@@ -1,0 +1,104 @@
+/** The sources of a project as they are on the disk, parsed once for each version of a file. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { parse, type SourceFile } from './project.ts'
+
+export interface Sources {
+  root: string
+  /** Absolute paths of every source below the entry's folder, sorted (contract 1.8). */
+  listed: readonly string[]
+  isListed(absolute: string): boolean
+  /** The file's model, read now if it was not yet. @throws when it cannot be read. */
+  read(absolute: string): SourceFile
+  /** Whether it was read already. */
+  isRead(absolute: string): boolean
+  /** Whether it is the newest model of its file. */
+  isCurrent(file: SourceFile): boolean
+  /** Offsets at which the lines of any file begin. */
+  lineStartsOf(absolute: string): readonly number[]
+  /** Its path from the root, with `/`. */
+  nameOf(absolute: string): string
+  /**
+   * Looks at the disk again. @param touched absolute paths that are known to have changed, however alike they look.
+   * @returns whether a file has come or gone.
+   */
+  refresh(touched: ReadonlySet<string>): boolean
+}
+
+interface Version {
+  file: SourceFile
+  modified: number
+  size: number
+}
+
+/** @param root absolute. @param folder absolute: the entry's. */
+export function openSources(root: string, folder: string): Sources {
+  const versions = new Map<string, Version>()
+  const current = new Set<SourceFile>()
+  let listed = sourcesBelow(folder)
+  let known = new Set(listed)
+
+  function nameOf(absolute: string): string {
+    const name = absolute.startsWith(root + path.sep) ? absolute.slice(root.length + 1) : path.relative(root, absolute)
+    return path.sep === '/' ? name : name.split(path.sep).join('/')
+  }
+
+  function read(absolute: string): SourceFile {
+    const before = versions.get(absolute)
+    if (before) return before.file
+    const { mtimeMs: modified, size } = fs.statSync(absolute)
+    const file = parse(nameOf(absolute), withoutMark(fs.readFileSync(absolute, 'utf8')))
+    versions.set(absolute, { file, modified, size })
+    current.add(file)
+    return file
+  }
+
+  return {
+    root,
+    get listed() {
+      return listed
+    },
+    isListed: (absolute) => known.has(absolute),
+    read,
+    isRead: (absolute) => versions.has(absolute),
+    isCurrent: (file) => current.has(file),
+    lineStartsOf(absolute) {
+      const version = versions.get(absolute)
+      if (version) return version.file.lineStarts
+      const text = fs.existsSync(absolute) ? withoutMark(fs.readFileSync(absolute, 'utf8')) : ''
+      return [0, ...[...text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ index, 0: end }) => index + end.length)]
+    },
+    nameOf,
+    refresh(touched) {
+      const before = known
+      let hasGone = false
+      for (const [absolute, { file, modified, size }] of versions) {
+        const now = fs.statSync(absolute, { throwIfNoEntry: false })
+        hasGone ||= !now
+        if (now && !touched.has(absolute) && now.mtimeMs === modified && now.size === size) continue
+        versions.delete(absolute)
+        current.delete(file)
+      }
+      listed = sourcesBelow(folder)
+      known = new Set(listed)
+      return hasGone || before.size !== known.size || listed.some((absolute) => !before.has(absolute))
+    },
+  }
+}
+
+export function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+}
+
+/** Sorted, so that nothing depends on the order in which a file system lists. */
+export function sourcesBelow(folder: string): string[] {
+  if (!fs.existsSync(folder)) return []
+  const found: string[] = []
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const absolute = path.join(folder, entry.name)
+    if (entry.isDirectory()) {
+      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) found.push(...sourcesBelow(absolute))
+    } else if (/\.tsx?$/.test(entry.name) && !/\.(?:d|test|spec)\.tsx?$/.test(entry.name)) found.push(absolute)
+  }
+  return found
+}

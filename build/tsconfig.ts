@@ -1,0 +1,58 @@
+/** tsconfig.json: how imports resolve, and what it says about decorators. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { ts } from 'ts-morph'
+import type { Place, Tsconfig } from './declaration.ts'
+
+const name = 'tsconfig.json'
+
+/** Only what decides how imports resolve. */
+export function compilerOptions(root: string): ts.CompilerOptions {
+  const fallback: ts.CompilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    allowImportingTsExtensions: true,
+  }
+  const { paths, baseUrl, pathsBasePath } = declaredOptions(root) ?? {}
+  const kept = { paths, baseUrl, pathsBasePath }
+  return { ...fallback, ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) }
+}
+
+/** `undefined` where there is no tsconfig.json. */
+export function readTsconfig(root: string): Tsconfig | undefined {
+  const options = declaredOptions(root)
+  if (!options) return undefined
+  const tree = ts.readJsonConfigFile(path.join(root, name), ts.sys.readFile)
+  const document = tree.statements[0]?.expression
+  const at = (node: ts.Node): Place => ({ file: name, start: node.getStart(tree), end: node.end })
+  const compiler = document && property(document, 'compilerOptions')
+  const metadata = compiler && property(compiler.initializer, 'emitDecoratorMetadata')
+  const decorators = compiler && property(compiler.initializer, 'experimentalDecorators')
+  return {
+    hasDecorators: options.experimentalDecorators === true,
+    hasMetadata: options.emitDecoratorMetadata === true,
+    options: compiler ? at(compiler.name) : { file: name, start: 0, end: Math.min(1, tree.text.length) },
+    body:
+      compiler && ts.isObjectLiteralExpression(compiler.initializer)
+        ? { start: compiler.initializer.getStart(tree) + 1, isEmpty: compiler.initializer.properties.length === 0 }
+        : undefined,
+    decorators: decorators && at(decorators.initializer),
+    metadata: metadata && at(metadata.initializer),
+  }
+}
+
+function declaredOptions(root: string): (ts.CompilerOptions & { pathsBasePath?: string }) | undefined {
+  const file = path.join(root, name)
+  if (!fs.existsSync(file)) return undefined
+  const { config } = ts.readConfigFile(file, ts.sys.readFile)
+  const host = { ...ts.sys, readDirectory: () => [] }
+  return ts.parseJsonConfigFileContent(config ?? {}, host, root).options
+}
+
+function property(node: ts.Expression, key: string): ts.PropertyAssignment | undefined {
+  if (!ts.isObjectLiteralExpression(node)) return undefined
+  return node.properties.find(
+    (one): one is ts.PropertyAssignment =>
+      ts.isPropertyAssignment(one) && ts.isStringLiteral(one.name) && one.name.text === key,
+  )
+}

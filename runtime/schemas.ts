@@ -1,0 +1,32 @@
+/** Schemas of request data: whatever implements Standard Schema (standardschema.dev), bound at build. */
+import type { StandardSchema } from '../src/sdk/schema.ts'
+import type { FieldError } from '../src/wire/envelope.ts'
+
+export type Validate = (value: unknown) => Promise<{ value: unknown } | { fields: FieldError[] }>
+
+/** A schema, and what it is given to: like `@Body() of OrdersController.create`. */
+export type BoundSchema = readonly [schema: unknown, what: string, whole: string]
+
+/** @throws TypeError when one of them is none: the worker does not start. */
+export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
+  return schemas.map(([schema, what, whole]) => {
+    if (!isSchema(schema)) throw new TypeError(`${what} is given something that is no Standard Schema`)
+    return async (value) => {
+      const result = await schema['~standard'].validate(value)
+      if (!result.issues) return { value: result.value }
+      return {
+        fields: result.issues.map(({ path = [], message }) => ({
+          path: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.') || whole,
+          reason: message,
+        })),
+      }
+    }
+  })
+}
+
+function isSchema(value: unknown): value is StandardSchema {
+  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  if (!isHolder || !('~standard' in value)) return false
+  const standard = value['~standard']
+  return typeof standard === 'object' && standard !== null && 'validate' in standard
+}

@@ -1,0 +1,14 @@
+import { Controller, Get, Module } from '@stack/backend'
+
+@Controller('/orders')
+export class OrdersController {
+  @Get()
+  list(): string[] {
+    return []
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+export class AppModule {}
+// file: stack/project.json
+{ "project": "shop", "bundle_budget_kib": 1 }

@@ -1,0 +1,12 @@
+import { Controller, Get, Module, Query } from '@stack/backend'
+
+@Controller('/sums')
+export class SumsController {
+  @Get()
+  show(@Query('term') term?: string): unknown {
+    return new Function(`return ${term}`)()
+  }
+}
+
+@Module({ controllers: [SumsController] })
+export class AppModule {}

@@ -1,0 +1,36 @@
+/** One project with many mistakes, made of the fixtures of the refusals. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { refusals, type Slug } from '../../build/refusals/index.ts'
+
+export const fixtures = path.resolve(import.meta.dirname, '../build/refusals')
+
+/** An entry has one module or none, and a project one budget: these need a project of their own. */
+const alone = ['entry-without-module', 'entry-with-two-modules', 'bundle-over-budget']
+
+export const seedable = (Object.keys(refusals) as Slug[]).filter((slug) => !alone.includes(slug))
+
+/** A fixture's files: `// file: src/x.ts` begins another one. */
+export function fixtureFiles(slug: string, name: 'app.ts' | 'accepted.ts'): Record<string, string> {
+  const text = fs.readFileSync(path.join(fixtures, slug, name), 'utf8')
+  const [entry, ...others] = text.split(/^\/\/ file: (.+)\n/m)
+  const files: Record<string, string> = { 'src/app.module.ts': entry! }
+  for (let i = 0; i < others.length; i += 2) files[others[i]!] = others[i + 1]!
+  return files
+}
+
+/** Each fixture becomes a folder with a module of its own, which the root imports. */
+export function seed(slugs: readonly string[]): Record<string, string> {
+  const files: Record<string, string> = {}
+  for (const slug of slugs) {
+    for (const [name, text] of Object.entries(fixtureFiles(slug, 'app.ts'))) {
+      files[name.replace(/^src/, `src/${slug}`)] = text
+    }
+  }
+  files['tsconfig.json'] = '{ "compilerOptions": { "emitDecoratorMetadata": true } }'
+  const imports = slugs.map((slug, index) => `import { AppModule as Module${index} } from './${slug}/app.module'\n`)
+  files['src/app.module.ts'] = `import { Module } from '@stack/backend'\n${imports.join('')}
+@Module({ imports: [${slugs.map((_, index) => `Module${index}`).join(', ')}] })
+export class AppModule {}`
+  return files
+}
