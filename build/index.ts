@@ -2,9 +2,10 @@
 import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { applicationOf } from './application.ts'
-import { createBundler, type OutputFile } from './emit/bundle.ts'
+import { createBundler } from './emit/bundle.ts'
 import { documents } from './emit/documents.ts'
 import { located } from './emit/inspect.ts'
+import { type FileSize, sizeOf } from './emit/report.ts'
 import { keepOnly, writeTogether } from './emit/write.ts'
 import { type Linked, link } from './link/index.ts'
 import { openProgram } from './program.ts'
@@ -29,9 +30,10 @@ export interface BuildOptions {
 
 export interface Built {
   table: RouteTable
-  files: OutputFile[]
-  /** Absolute paths of everything that went into the bundle. */
+  sizes: FileSize[]
+  /** Absolute paths of everything that was read, and of what was written. */
   inputs: string[]
+  outputs: string[]
 }
 
 export interface BuildResult {
@@ -100,16 +102,19 @@ export function openCompiler({
       if (files.length === 0) return { refusals, built: undefined }
       const { table } = checked.linked
       const texts = project ? await documents(checked.linked, { ...project, root, out, packageRoot, program }) : []
-      writeTogether([
+      const written = [
         { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
         ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),
         // the worker comes last: it refers to the others
         ...files
           .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
           .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
-      ])
+      ]
+      writeTogether(written)
       keepOnly(folder, new Set(files.map(({ name }) => name)))
-      return { refusals, built: { table, files, inputs } }
+      const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
+      const read = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
+      return { refusals, built: { table, sizes, inputs: read, outputs: written.map(({ file }) => file) } }
     },
     close: bundler.close,
   }

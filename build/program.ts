@@ -18,7 +18,7 @@ import type { Expression } from './expression.ts'
 import type { SourceFile } from './project.ts'
 import { createResolver } from './resolve.ts'
 import { openSources, type Sources } from './sources.ts'
-import { readTsconfig } from './tsconfig.ts'
+import { configurations, readTsconfig } from './tsconfig.ts'
 
 export const sdkName = '@stack/backend'
 
@@ -45,6 +45,8 @@ export interface Program {
   entry: string
   sources: Sources
   tsconfig(): Tsconfig | undefined
+  /** tsconfig.json and what it extends, absolute. */
+  configurations(): string[]
   /** Grows when what was found may be found elsewhere now: a file has come or gone, tsconfig.json has changed. */
   generation(): number
   /** Looks at the disk again; see `Sources.refresh`. */
@@ -223,9 +225,12 @@ export function openProgram(root: string, entry: string): Program {
     entry,
     sources,
     tsconfig: () => tsconfig,
+    configurations: () => configurations(root),
     generation: () => generation,
     refresh(touched) {
-      const hasSetChanged = sources.refresh(touched)
+      // what is no source may be imported all the same, and may have come or gone
+      const isOther = [...touched].some((absolute) => !sources.isRead(absolute))
+      const hasSetChanged = sources.refresh(touched) || isOther
       const now = configured()
       if (!hasSetChanged && now === configuredAt) return
       configuredAt = now

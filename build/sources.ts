@@ -1,6 +1,7 @@
 /** The sources of a project as they are on the disk, parsed once for each version of a file. */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { sourcesBelow } from './listing.ts'
 import { parse, type SourceFile } from './project.ts'
 
 export interface Sources {
@@ -10,6 +11,8 @@ export interface Sources {
   isListed(absolute: string): boolean
   /** The file's model, read now if it was not yet. @throws when it cannot be read. */
   read(absolute: string): SourceFile
+  /** Every file that was read, absolute. */
+  absolutes(): string[]
   /** Whether it was read already. */
   isRead(absolute: string): boolean
   /** Whether it is the newest model of its file. */
@@ -60,6 +63,7 @@ export function openSources(root: string, folder: string): Sources {
     },
     isListed: (absolute) => known.has(absolute),
     read,
+    absolutes: () => [...versions.keys()],
     isRead: (absolute) => versions.has(absolute),
     isCurrent: (file) => current.has(file),
     lineStartsOf(absolute) {
@@ -88,17 +92,4 @@ export function openSources(root: string, folder: string): Sources {
 
 export function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-}
-
-/** Sorted, so that nothing depends on the order in which a file system lists. */
-export function sourcesBelow(folder: string): string[] {
-  if (!fs.existsSync(folder)) return []
-  const found: string[] = []
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const absolute = path.join(folder, entry.name)
-    if (entry.isDirectory()) {
-      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) found.push(...sourcesBelow(absolute))
-    } else if (/\.tsx?$/.test(entry.name) && !/\.(?:d|test|spec)\.tsx?$/.test(entry.name)) found.push(absolute)
-  }
-  return found
 }

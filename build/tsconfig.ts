@@ -41,12 +41,27 @@ export function readTsconfig(root: string): Tsconfig | undefined {
   }
 }
 
-function declaredOptions(root: string): (ts.CompilerOptions & { pathsBasePath?: string }) | undefined {
+interface DeclaredOptions extends ts.CompilerOptions {
+  pathsBasePath?: string
+}
+
+function declaredOptions(root: string): DeclaredOptions | undefined {
   const file = path.join(root, name)
   if (!fs.existsSync(file)) return undefined
   const { config } = ts.readConfigFile(file, ts.sys.readFile)
-  const host = { ...ts.sys, readDirectory: () => [] }
   return ts.parseJsonConfigFileContent(config ?? {}, host, root).options
+}
+
+/** Files below are no matter here. */
+const host = { ...ts.sys, readDirectory: () => [] }
+
+/** tsconfig.json and whatever it extends, absolute. */
+export function configurations(root: string): string[] {
+  const file = path.join(root, name)
+  if (!fs.existsSync(file)) return []
+  const tree = ts.readJsonConfigFile(file, ts.sys.readFile)
+  ts.parseJsonSourceFileConfigFileContent(tree, host, root)
+  return [file, ...(tree.extendedSourceFiles ?? [])]
 }
 
 function property(node: ts.Expression, key: string): ts.PropertyAssignment | undefined {

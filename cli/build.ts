@@ -1,42 +1,97 @@
 /** `stack build`: refusals and what was built, to stderr; stdout stays empty (contract 8, 10.1). */
-import * as fs from 'node:fs'
 import path from 'node:path'
+import { buildCached } from '../build/cached.ts'
 import { report } from '../build/emit/report.ts'
-import { toJson } from '../build/formats.ts'
-import { type BuildResult, build } from '../build/index.ts'
-import { render } from '../build/render.ts'
+import { applyFixes } from '../build/fix.ts'
+import type { BuildOptions } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
+import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
+import { type Format, printed } from './refusals.ts'
+import { untilInterrupted } from './signals.ts'
+import { version } from './version.ts'
 
 export interface BuildFlags {
   project?: string
   out?: string
-  format: 'text' | 'json'
+  format: Format
+  fix?: boolean
+  watch?: boolean
 }
 
-export async function runBuild({ project: named, out, format }: BuildFlags): Promise<void> {
-  const { root, project, roles } = locateProject(named)
-  const began = performance.now()
-  const folder = out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), out)
-  const names = roles.map(({ name }) => name)
-  const target = projectTarget(root, project, names, folder)
-  const { refusals, built } = await build(target)
-  if (format === 'json') for (const refusal of refusals) process.stderr.write(`${JSON.stringify(toJson(refusal))}\n`)
-  else if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals)}\n`)
-  if (!built) throw new Failure('refused', '')
-  const auth = await build(authTarget(path.join(target.out, 'auth')))
-  if (!auth.built) throw new Error('the auth module does not build')
-  if (format === 'text') process.stderr.write(`${report(built.table, built.files, performance.now() - began)}\n`)
-}
+/** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
+const mostRounds = 50
 
-export function renderRefusals(root: string, refusals: BuildResult['refusals']): string {
-  const sourceOf = (file: string) => {
-    try {
-      return fs.readFileSync(path.join(root, file), 'utf8')
-    } catch {
-      return undefined
-    }
+export async function runBuild(flags: BuildFlags): Promise<void> {
+  const { root } = locateProject(flags.project)
+  const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
+  const target = () => {
+    const { project, roles } = locateProject(flags.project)
+    return projectTarget(
+      root,
+      project,
+      roles.map(({ name }) => name),
+      folder,
+    )
   }
-  return render(refusals, { sourceOf, stream: process.stderr })
+  if (flags.fix) await fix(root, target())
+  await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))
+}
+
+async function once(root: string, target: BuildOptions, format: Format): Promise<void> {
+  const began = performance.now()
+  const { refusals, built } = await buildCached(target)
+  process.stderr.write(printed(root, refusals, format, version))
+  if (!built) throw new Failure('refused', '')
+  await buildAuth(target)
+  if (format === 'text') process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
+}
+
+async function buildAuth({ out }: BuildOptions): Promise<void> {
+  const auth = await buildCached(authTarget(path.join(out, 'auth')))
+  if (!auth.built) throw new Error('the auth module does not build')
+}
+
+async function fix(root: string, target: BuildOptions): Promise<void> {
+  const { openCompiler } = await import('../build/index.ts')
+  const compiler = openCompiler(target)
+  let count = 0
+  try {
+    for (let round = 0; round < mostRounds; round++) {
+      const { refusals } = compiler.check(new Set())
+      const fixed = applyFixes(root, refusals)
+      if (fixed.length === 0) break
+      count += fixed.length
+      for (const { slug, fix, place } of fixed) {
+        process.stderr.write(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}\n`)
+      }
+    }
+  } finally {
+    await compiler.close()
+  }
+  process.stderr.write(count === 0 ? 'nothing to fix that has one exact fix\n\n' : `${count} fixed\n\n`)
+}
+
+async function watch(root: string, target: () => BuildOptions, format: Format): Promise<void> {
+  const { watchProject } = await import('../build/watch.ts')
+  const interrupted = untilInterrupted()
+  const first = target()
+  await buildAuth(first)
+  const watching = await watchProject({
+    root,
+    target,
+    onOutcome(outcome, changed) {
+      if (changed.length > 0 && format === 'text') process.stderr.write(`\n${changedText(root, changed)}\n`)
+      if (outcome.kind === 'failed') return void process.stderr.write(`error: ${outcome.error.message}\n`)
+      process.stderr.write(printed(root, outcome.refusals, format, version))
+      if (outcome.kind === 'built' && format === 'text') {
+        const { table, sizes } = outcome.built
+        process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
+      }
+    },
+  })
+  if (format === 'text') process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
+  await interrupted
+  await watching.close()
 }

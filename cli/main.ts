@@ -1,17 +1,12 @@
 /** The command `stack`: argv in, an exit code out. */
-import * as fs from 'node:fs'
-import path from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, Failure } from './failure.ts'
 import { addVerb, verbs } from './verbs.ts'
-
-const manifest = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as {
-  version: string
-}
+import { version } from './version.ts'
 
 const program = new Command('stack')
   .description('Run a backend at the edge: compile decorated classes, and run them with a real Postgres')
-  .version(manifest.version)
+  .version(version)
   .exitOverride()
   .showSuggestionAfterError()
 for (const verb of verbs) addVerb(program, verb)

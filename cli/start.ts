@@ -3,14 +3,17 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { describeGate } from '../build/emit/report.ts'
+import type { Change } from '../local/follow.ts'
 import { createLogPrinter } from '../local/log.ts'
 import { HeldBy } from '../local/owner.ts'
 import { type LocalStack, PortTaken, Refused, RunsAlready, startStack } from '../local/start.ts'
 import type { Route } from '../runtime/table.ts'
 import { covers } from '../src/wire/permissions.ts'
-import { renderRefusals } from './build.ts'
+import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { type LocatedProject, locateProject } from './project.ts'
+import { renderRefusals } from './refusals.ts'
+import { untilInterrupted } from './signals.ts'
 
 export interface StartFlags {
   project?: string
@@ -18,9 +21,6 @@ export interface StartFlags {
   json?: boolean
   fresh?: boolean
 }
-
-/** On a terminal one Ctrl-C arrives twice, from the terminal and from npm. */
-const sameInterruptMs = 1000
 
 export async function runStart({ project: named, port, json = false, fresh = false }: StartFlags): Promise<void> {
   const located = locateProject(named)
@@ -38,13 +38,23 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   const held: string[] = []
   let isReady = false
   const interruption = new AbortController()
-  const interrupted = listenForEnd(interruption)
+  const interrupted = untilInterrupted(() => interruption.abort())
   const variables = devVars(root)
   let stack: LocalStack
   try {
     const lines = (line: string) => (isReady ? onLog(line) : held.push(line))
     const { roles } = located
-    stack = await startStack({ root, project, roles, variables, port, fresh, say, onLog: lines }, interruption.signal)
+    const declared = () => ({ ...locateProject(named), variables: devVars(root) })
+    const onChange = (change: Change, changed: readonly string[]) => {
+      if (change.kind === 'built') print.reload() // stacks name places of what serves now
+      if (json) process.stdout.write(`${JSON.stringify(changeJson(change, changed, root))}\n`)
+      else process.stderr.write(changeText(change, changed, root))
+    }
+    const follow = { declared, onChange }
+    stack = await startStack(
+      { root, project, roles, variables, port, fresh, follow, say, onLog: lines },
+      interruption.signal,
+    )
   } catch (error) {
     if (interruption.signal.aborted)
       throw new Failure('interrupted', 'interrupted: everything that was started is ended')
@@ -53,26 +63,13 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   }
   if (json) process.stdout.write(`${JSON.stringify({ ...stack.record, times: stack.times })}\n`)
   else process.stderr.write(readyText(located, stack, variables))
+  print.reload() // written while the stack was starting
   isReady = true
   for (const line of held.splice(0)) if (isWorthSaying(line)) onLog(line)
   await interrupted
   process.stderr.write('\nstopping …\n')
   await stack.stop()
   process.stderr.write('everything that was started is ended\n')
-}
-
-function listenForEnd(interruption: AbortController): Promise<void> {
-  let first = 0
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        if (first && Date.now() - first > sameInterruptMs) process.exit(130) // a person who insists
-        first ||= Date.now()
-        interruption.abort()
-        resolve()
-      })
-    }
-  })
 }
 
 function failureOf(error: unknown, root: string): unknown {

@@ -4,11 +4,13 @@ import type { BuildFlags } from './build.ts'
 
 export interface Verb {
   name: string
+  /** A positional argument, as commander writes it. */
+  argument?: string
   summary: string
   options: Option[]
   examples: string[]
   /** @param flags as commander parsed them, by the names of the options. */
-  run(flags: Record<string, unknown>): Promise<void>
+  run(flags: Record<string, unknown>, argument?: string): Promise<void>
 }
 
 const project = () =>
@@ -21,10 +23,22 @@ export const verbs: Verb[] = [
     options: [
       project(),
       new Option('--out <dir>', 'write there instead of .stack'),
-      new Option('--format <format>', 'how refusals are printed').choices(['text', 'json']).default('text'),
+      new Option('--format <format>', 'how refusals are printed')
+        .choices(['text', 'json', 'github', 'sarif'])
+        .default('text'),
+      new Option('--fix', 'apply every fix that is exact, then build'),
+      new Option('--watch', 'build again at every change, until Ctrl-C'),
     ],
-    examples: ['stack build', 'stack build --project examples/orders --format json'],
+    examples: ['stack build', 'stack build --fix', 'stack build --watch', 'stack build --format sarif 2> stack.sarif'],
     run: async (flags) => (await import('./build.ts')).runBuild(flags as unknown as BuildFlags),
+  },
+  {
+    name: 'explain',
+    argument: '[slug]',
+    summary: 'say what a refusal means, why it is one, and what is accepted; without a slug, list them all',
+    options: [],
+    examples: ['stack explain user-on-public-route', 'stack explain'],
+    run: async (_flags, slug) => (await import('./explain.ts')).runExplain(slug),
   },
   {
     name: 'start',
@@ -42,11 +56,13 @@ export const verbs: Verb[] = [
   },
 ]
 
-export function addVerb(program: Command, { name, summary, options, examples, run }: Verb): void {
+export function addVerb(program: Command, { name, argument, summary, options, examples, run }: Verb): void {
   const command = program.command(name).summary(summary).description(summary)
   for (const option of options) command.addOption(option)
   command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
-  command.action((flags: Record<string, unknown>) => run(flags))
+  if (argument === undefined) command.action((flags: Record<string, unknown>) => run(flags))
+  else
+    command.argument(argument).action((value: string | undefined, flags: Record<string, unknown>) => run(flags, value))
 }
 
 function portNumber(text: string): number {

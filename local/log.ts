@@ -7,11 +7,21 @@ import { styleText } from 'node:util'
 /** Fields that the runtime's own line about a delivery says in its message already. */
 const inMessage = new Set(['webhook', 'reason', 'event'])
 
-/** @param outs where each worker's bundle and source maps are. */
-export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): (line: string) => string {
-  const mapped = createStackMapper(outs)
+export interface LogPrinter {
+  (line: string): string
+  /** Other bundles are served now: places are looked up in their maps. */
+  reload(): void
+}
 
-  return (line) => {
+/** @param outs where each worker's bundle and source maps are, now. */
+export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): LogPrinter {
+  let mapped = createStackMapper(outs)
+  const reload = () => {
+    mapped = createStackMapper(outs)
+  }
+  return Object.assign(print, { reload })
+
+  function print(line: string): string {
     let entry: Record<string, unknown>
     try {
       entry = JSON.parse(line)
@@ -43,12 +53,17 @@ function harmless(text: string): string {
   return text.replace(/[^\n\t\P{Cc}]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
-/** @returns a function that gives each `worker.js:1:2345` of a worker's stack as the place in the source it was made of. */
+/**
+ * @returns a function that gives each `worker.js:1:2345` of a worker's stack as the place in the source it was made of, by
+ * the maps as they are now: what a later build writes says nothing of what runs.
+ */
 export function createStackMapper(outs: Record<string, string>): (worker: string, stack: string) => string {
+  const texts = new Map(Object.entries(outs).map(([worker, out]) => [worker, mapsIn(out)]))
   const maps = new Map<string, SourceMap>()
   const mapOf = (worker: string, file: string) => {
-    const name = path.join(outs[worker] ?? '', `${file}.map`)
-    if (!maps.has(name) && fs.existsSync(name)) maps.set(name, new SourceMap(JSON.parse(fs.readFileSync(name, 'utf8'))))
+    const text = texts.get(worker)?.get(`${file}.map`)
+    const name = `${worker}/${file}`
+    if (text !== undefined && !maps.has(name)) maps.set(name, new SourceMap(JSON.parse(text)))
     return maps.get(name)
   }
   return (worker, stack) =>
@@ -61,4 +76,10 @@ export function createStackMapper(outs: Record<string, string>): (worker: string
         return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
       },
     )
+}
+
+function mapsIn(out: string): Map<string, string> {
+  if (!fs.existsSync(out)) return new Map()
+  const names = fs.readdirSync(out).filter((name) => name.endsWith('.map'))
+  return new Map(names.map((name) => [name, fs.readFileSync(path.join(out, name), 'utf8')]))
 }

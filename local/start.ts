@@ -2,9 +2,11 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import getPort, { portNumbers } from 'get-port'
-import { type BuildResult, build } from '../build/index.ts'
+import { buildCached } from '../build/cached.ts'
+import type { BuildResult } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import { type Following, followChanges } from './follow.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { installKeys, migrate, unguardedTables } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
@@ -28,6 +30,8 @@ export interface StartOptions {
   port?: number | undefined
   /** Forgets the local database and its keys first. */
   fresh: boolean
+  /** Where the project is to be followed: what is declared now, and who is told of changes. */
+  follow?: Following
   /** A step that is done, or something the person must know. */
   say: (line: string) => void
   onLog: (line: string) => void
@@ -111,8 +115,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const keys = keysAt(keysFile)
     const names = options.roles.map(({ name }) => name)
     const [project, auth, database] = await settle([
-      timed(() => build(projectTarget(root, options.project, names))),
-      timed(() => build(authTarget(path.join(folder, 'auth')))),
+      timed(() => buildCached(projectTarget(root, options.project, names))),
+      timed(() => buildCached(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
         ending.push(supervise(postgres, { directory, password: keys.passwords.postgres }, say))
@@ -148,12 +152,13 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       AUTH_ISSUER: `${baseUrl}/auth`,
       AUTH_AUDIENCE: keys.ref,
     }
+    const bindings = { ...common, DATABASE_SERVICE_URL: urls.backendService }
     const workers = await timed(async () => {
       const started = await startWorkers({
         port,
         backend: {
           out: path.join(folder, 'out'),
-          bindings: { ...common, DATABASE_SERVICE_URL: urls.backendService, ...options.variables },
+          bindings: { ...bindings, ...options.variables },
         },
         auth: {
           out: path.join(folder, 'auth/out'),
@@ -177,6 +182,20 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       return started
     })
     signal.throwIfAborted()
+    if (options.follow) {
+      const { follow } = options
+      const watching = await followChanges({
+        root,
+        follow,
+        serve: async (variables) => {
+          const isNew = await workers.value.update({ ...bindings, ...variables })
+          if (isNew) noteWorkerd(processesFile)
+          return isNew
+        },
+        declareRoles: (roles) => declareRoles(baseUrl, keys, roles),
+      })
+      ending.push(watching.close)
+    }
     const record: LocalRecord = {
       pid: process.pid,
       started_at: new Date().toISOString(),

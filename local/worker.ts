@@ -1,7 +1,8 @@
 /** The two built workers and the front, as one miniflare. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { Log, LogLevel, Miniflare, type WorkerOptions } from 'miniflare'
+import { isDeepStrictEqual } from 'node:util'
+import { Log, LogLevel, Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
 
@@ -21,13 +22,19 @@ const compatibilityFlags = ['nodejs_compat']
 const stopMs = 5_000
 
 export interface Workers {
+  /**
+   * Serves what the backend's folder holds now, with these bindings. A bundle that does not start leaves the last one
+   * serving. @returns whether there was anything new. @throws Error when the new bundle does not start.
+   */
+  update(bindings: Record<string, string>): Promise<boolean>
   stop(): Promise<void>
 }
 
 /** @throws Error when a bundle does not start. */
 export async function startWorkers({ port, backend, auth, onRestart, onLog }: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
-  const runtime = new Miniflare({
+  const authWorker = worker('auth', auth.out, auth.bindings)
+  const optionsWith = (backendWorker: WorkerOptions): MiniflareOptions => ({
     host: '127.0.0.1',
     port: 0,
     unsafeHandleRuntimeRestart: onRestart,
@@ -45,10 +52,12 @@ export async function startWorkers({ port, backend, auth, onRestart, onLog }: Wo
         serviceBindings: { AUTH: 'auth', BACKEND: 'backend' },
         unsafeDirectSockets: [{ host: '127.0.0.1', port }],
       },
-      worker('backend', backend.out, backend.bindings),
-      worker('auth', auth.out, auth.bindings),
+      backendWorker,
+      authWorker,
     ],
   })
+  let serving = worker('backend', backend.out, backend.bindings)
+  const runtime = new Miniflare(optionsWith(serving))
   // miniflare ends the process at a signal, before Postgres is stopped in order: who starts it decides that
   for (const [signal, listener] of signalHandlers()) {
     if (!handlers.some(([, known]) => known === listener)) process.removeListener(signal, listener)
@@ -60,6 +69,18 @@ export async function startWorkers({ port, backend, auth, onRestart, onLog }: Wo
     throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
   }
   return {
+    async update(bindings) {
+      const next = worker('backend', backend.out, bindings)
+      if (isDeepStrictEqual(next, serving)) return false
+      try {
+        await runtime.setOptions(optionsWith(next))
+      } catch (error) {
+        await runtime.setOptions(optionsWith(serving)) // the port is dead until something that starts is set again
+        throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
+      }
+      serving = next
+      return true
+    },
     async stop() {
       // miniflare ends workerd by SIGKILL: a request that hangs cannot hold it; the limit is for miniflare itself
       await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
@@ -97,7 +118,7 @@ function startFailure(error: Error, outs: Record<string, string>): Error {
   return new Error(`the ${worker} worker does not start: ${createStackMapper(outs)(worker, text)}`)
 }
 
-/** `worker.js` first: the first module is the entry. */
+/** `worker.js` first: the first module is the entry. Read now: what a later build writes is served when it is asked for. */
 function modulesIn(out: string) {
   const names = fs.readdirSync(out).filter((name) => /\.(?:js|wasm)$/.test(name))
   return names
@@ -105,5 +126,6 @@ function modulesIn(out: string) {
     .map((name) => ({
       type: name.endsWith('.wasm') ? ('CompiledWasm' as const) : ('ESModule' as const),
       path: path.join(out, name),
+      contents: fs.readFileSync(path.join(out, name)),
     }))
 }

@@ -16,12 +16,17 @@ export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
       if (!result.issues) return { value: result.value }
       return {
         fields: result.issues.map(({ path = [], message }) => ({
-          path: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.') || whole,
-          reason: message,
+          path: shortened(path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')) || whole,
+          reason: shortened(message),
         })),
       }
     }
   })
+}
+
+/** What was sent is quoted, but not by the megabyte. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }
 
 function isSchema(value: unknown): value is StandardSchema {

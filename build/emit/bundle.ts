@@ -80,7 +80,9 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
         let result = await run(linked, linked.usesDatabase)
         // a package may use the SDK, and with it the database
         if (!linked.usesDatabase && isUsedByPackage(result.metafile, sdk, program)) result = await run(linked, true)
-        const inputs = Object.keys(result.metafile.inputs).map((file) => path.resolve(program.root, file))
+        const inputs = Object.keys(result.metafile.inputs)
+          .filter((file) => !file.startsWith('stack-entry:'))
+          .map((file) => path.resolve(program.root, file))
         const refusals = inspect({ ...result, program, budget })
         if (refusals.some(({ severity }) => severity === 'error')) return { files: [], refusals, inputs }
         const files = result.outputFiles.map(({ path: file, contents }) => {

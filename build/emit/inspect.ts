@@ -7,6 +7,7 @@ import type { Place } from '../declaration.ts'
 import type { Program } from '../program.ts'
 import { parse } from '../project.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
+import { kib } from './report.ts'
 
 export interface Inspected {
   metafile: esbuild.Metafile
@@ -120,8 +121,4 @@ function importOf(name: string, { inputs }: esbuild.Metafile, program: Program):
     if (need) return [need.place, source.path]
   }
   return [entryPlace(program), importer]
-}
-
-export function kib(bytes: number): string {
-  return `${(bytes / 1024).toFixed(1)} KiB`
 }

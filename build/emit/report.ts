@@ -2,9 +2,19 @@
 import { gzipSync } from 'node:zlib'
 import type { Gate, RouteTable } from '../../runtime/table.ts'
 import type { OutputFile } from './bundle.ts'
-import { kib } from './inspect.ts'
 
-export function report({ routes, webhooks }: RouteTable, files: readonly OutputFile[], milliseconds: number): string {
+export interface FileSize {
+  name: string
+  bytes: number
+  /** Compressed. */
+  gzip: number
+}
+
+export function sizeOf({ name, contents }: OutputFile): FileSize {
+  return { name, bytes: contents.length, gzip: gzipSync(contents).length }
+}
+
+export function report({ routes, webhooks }: RouteTable, files: readonly FileSize[], milliseconds: number): string {
   const rows = routes
     .map(({ method, path, gate }) => [method, path, describeGate(gate), decided[gate.decidedBy]])
     .sort((a, b) => (a[1]! < b[1]! ? -1 : a[1]! > b[1]! ? 1 : 0))
@@ -14,9 +24,7 @@ export function report({ routes, webhooks }: RouteTable, files: readonly OutputF
     'provider' in scheme ? scheme.provider : `signature ${scheme.signature.algo}`,
     events.map(({ key }) => key).join(', '),
   ])
-  const sizes = files
-    .filter(({ name }) => !name.endsWith('.map'))
-    .map(({ name, contents }) => `${name} ${kib(contents.length)} (gzip ${kib(gzipSync(contents).length)})`)
+  const sizes = files.map(({ name, bytes, gzip }) => `${name} ${kib(bytes)} (gzip ${kib(gzip)})`)
   return [
     ...table('routes', rows),
     ...table('webhooks', hooks),
@@ -60,4 +68,8 @@ function table(title: string, rows: readonly string[][]): string[] {
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+export function kib(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KiB`
 }

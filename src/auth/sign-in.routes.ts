@@ -1,6 +1,6 @@
 import { Body, Controller, Post } from '@stack/backend'
 import * as v from 'valibot'
-import { authError, judged } from './answers.ts'
+import { authError } from './answers.ts'
 import { hashPassword, isPassword, requirePasswordFits } from './passwords.ts'
 import { Sessions } from './sessions.rows.ts'
 import { SettingsRows } from './settings.rows.ts'
@@ -15,6 +15,8 @@ const credentials = v.strictObject({
   password: v.pipe(v.string(), v.maxLength(longestPassword)),
 })
 
+type Credentials = v.InferOutput<typeof credentials>
+
 @Controller('/auth', { auth: false })
 export class SignInController {
   constructor(
@@ -26,8 +28,9 @@ export class SignInController {
 
   /** Where addresses must be confirmed, a new and a known one get the same answer; else a known one cannot be hidden. */
   @Post('sign-up')
-  async signUp(@Body() body: unknown): Promise<TokenAnswer | { status: 'confirmation_required' }> {
-    const { email, password } = judged(credentials, body)
+  async signUp(
+    @Body(credentials) { email, password }: Credentials,
+  ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const { document } = await this.settings.read()
     requirePasswordFits(password, document)
     const user = await this.users.create(email, await hashPassword(password))
@@ -38,8 +41,7 @@ export class SignInController {
 
   /** Always one run of argon2id; whether the address is confirmed is only told to who knows the password. */
   @Post('sign-in/password')
-  async signIn(@Body() body: unknown): Promise<TokenAnswer> {
-    const { email, password } = judged(credentials, body)
+  async signIn(@Body(credentials) { email, password }: Credentials): Promise<TokenAnswer> {
     const user = await this.users.byEmail(email)
     if (!(await isPassword(password, user?.phc ?? undefined)) || !user) throw authError('invalid_credentials')
     const { document } = await this.settings.read()

@@ -1,6 +1,6 @@
 import { Body, Controller, Post, RequestId } from '@stack/backend'
 import * as v from 'valibot'
-import { authError, authErrors, judged } from './answers.ts'
+import { authError, authErrors } from './answers.ts'
 import { type RefreshState, Sessions } from './sessions.rows.ts'
 import { openRefreshToken, type TokenAnswer, Tokens } from './tokens.ts'
 
@@ -20,8 +20,11 @@ export class TokensController {
 
   /** A new pair for a refresh token, with the user row read again at this moment (contract, "Token refresh"). */
   @Post('refresh')
-  async refresh(@Body() body: unknown, @RequestId() requestId: string): Promise<TokenAnswer | Response> {
-    const token = await openRefreshToken(judged(refreshBody, body).refresh_token)
+  async refresh(
+    @Body(refreshBody) body: v.InferOutput<typeof refreshBody>,
+    @RequestId() requestId: string,
+  ): Promise<TokenAnswer | Response> {
+    const token = await openRefreshToken(body.refresh_token)
     const state = token && (await this.sessions.lockForRefresh(token.sessionId))
     if (!token || !state?.is_live) throw authError('invalid_refresh_token')
     const verdict = judgeGeneration(state, token.generation)

@@ -1,5 +1,13 @@
-import { Body, Controller, Get, HttpError, Log, Param, Post, User, type UserT } from '@stack/backend'
+import { Body, Controller, Get, Log, Param, Post, User, type UserT } from '@stack/backend'
+import * as v from 'valibot'
 import { type Order, Orders } from './orders.ts'
+
+/** What a customer sends: checked before the handler runs, and answered with every field that is wrong. */
+const NewOrder = v.strictObject({
+  sku: v.string(),
+  quantity: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(99)),
+})
+type NewOrder = v.InferOutput<typeof NewOrder>
 
 /** Every route requires a signed-in user: that is the default. */
 @Controller('/orders')
@@ -12,13 +20,9 @@ export class OrdersController {
   }
 
   @Post('', { status: 201 })
-  place(@Body() body: unknown, @User() user: UserT): Promise<Order> {
-    const { sku, quantity } = (body ?? {}) as { sku?: unknown; quantity?: unknown }
-    if (typeof sku !== 'string' || !Number.isInteger(quantity) || Number(quantity) < 1 || Number(quantity) > 99) {
-      throw new HttpError(400, 'invalid_request', 'an order is { "sku": text, "quantity": 1 to 99 }')
-    }
+  place(@Body(NewOrder) { sku, quantity }: NewOrder, @User() user: UserT): Promise<Order> {
     Log.info('an order is placed', { by: user.id, sku })
-    return this.orders.place(sku, Number(quantity))
+    return this.orders.place(sku, quantity)
   }
 
   @Get(':id')

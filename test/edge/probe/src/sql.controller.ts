@@ -1,4 +1,5 @@
 import { Body, Controller, Database, Get, HttpError, Injectable, Param, Post, User, type UserT } from '@stack/backend'
+import { readEarly } from './early.ts'
 
 interface Statement {
   text: string
@@ -8,7 +9,7 @@ interface Statement {
 /** Asks for rows where there is no caller yet: what it got, every later request would see. */
 @Injectable()
 export class Hoarder {
-  readonly rows = Database.sql`select text from notes`.catch((error: Error) => error.name)
+  readonly rows = readEarly()
 }
 
 /** Runs what a test sends, as the caller or as the service: a handler with an injection, in effect. */
@@ -22,16 +23,16 @@ export class SqlController {
   }
 
   @Post('caller')
-  async caller(@Body() statements: Statement[]) {
+  async caller(@Body() body: unknown) {
     const results: unknown[] = []
-    for (const { text, values } of statements) results.push(await Database.query(text, values))
+    for (const { text, values } of body as Statement[]) results.push(await Database.query(text, values))
     return results
   }
 
   @Post('service')
-  async service(@Body() statements: Statement[]) {
+  async service(@Body() body: unknown) {
     const results: unknown[] = []
-    for (const { text, values } of statements) results.push(await Database.$asService().query(text, values))
+    for (const { text, values } of body as Statement[]) results.push(await Database.$asService().query(text, values))
     return results
   }
 

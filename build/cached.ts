@@ -1,0 +1,90 @@
+/**
+ * A build that finds nothing changed since the last one, and is done: the compiler itself is not even loaded. What went
+ * into the last build, and what came out, is known by its content.
+ */
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import type { RouteTable } from '../runtime/table.ts'
+import { writeWhole } from './emit/write.ts'
+import type { BuildOptions, BuildResult } from './index.ts'
+import { sourcesBelow } from './listing.ts'
+import type { Refusal } from './refusals/index.ts'
+
+interface BuildRecord {
+  /** Of the compiler and its options. */
+  key: string
+  /** Every file below the entry's folder, in its order. */
+  listed: string
+  /** Content by absolute path: what was read, and what was written. */
+  contents: Record<string, string>
+  /** Warnings. */
+  refusals: Refusal[]
+  sizes: NonNullable<BuildResult['built']>['sizes']
+}
+
+const recordName = 'build.json'
+
+/** Like `build`. */
+export async function buildCached(options: BuildOptions): Promise<BuildResult> {
+  const file = path.join(options.out, recordName)
+  const unchanged = readUnchanged(file, options)
+  if (unchanged) return unchanged
+  fs.rmSync(file, { force: true })
+  const began = Date.now()
+  const { build } = await import('./index.ts')
+  const result = await build(options)
+  if (result.built) writeRecord(file, options, result, began)
+  return result
+}
+
+function readUnchanged(file: string, options: BuildOptions): BuildResult | undefined {
+  try {
+    const record = JSON.parse(fs.readFileSync(file, 'utf8')) as BuildRecord
+    if (record.key !== keyOf(options) || record.listed !== listingOf(options)) return undefined
+    for (const [name, hash] of Object.entries(record.contents)) if (hashOf(name) !== hash) return undefined
+    const table = JSON.parse(fs.readFileSync(path.join(options.out, 'table.json'), 'utf8')) as RouteTable
+    return { refusals: record.refusals, built: { table, sizes: record.sizes, inputs: [], outputs: [] } }
+  } catch {
+    return undefined // no record, one of another version, or a file that is gone
+  }
+}
+
+function writeRecord(file: string, options: BuildOptions, { refusals, built }: BuildResult, began: number): void {
+  const { inputs, outputs, sizes } = built!
+  // a file that was written while it was being read may have been read before: its content now proves nothing
+  if (inputs.some((name) => fs.statSync(name).mtimeMs > began - 20)) return
+  const contents = Object.fromEntries([...inputs, ...outputs].map((name) => [name, hashOf(name)]))
+  const record: BuildRecord = { key: keyOf(options), listed: listingOf(options), contents, refusals, sizes }
+  writeWhole(file, JSON.stringify(record))
+}
+
+function hashOf(file: string): string {
+  return createHash('sha1').update(fs.readFileSync(file)).digest('base64')
+}
+
+function listingOf({ root, entry }: BuildOptions): string {
+  const listed = sourcesBelow(path.dirname(path.resolve(root, entry)))
+  return createHash('sha1').update(listed.join('\n')).digest('base64')
+}
+
+/** What decides the result beside the files: the options, this compiler, the installed packages, the configuration's presence. */
+function keyOf(options: BuildOptions): string {
+  const stamp = (file: string) => {
+    const found = fs.statSync(file, { throwIfNoEntry: false })
+    return found ? `${file} ${found.mtimeMs} ${found.size}` : `${file} -`
+  }
+  const installed = ['node_modules/.package-lock.json', 'package.json', 'tsconfig.json'].map((name) =>
+    stamp(path.join(options.root, name)),
+  )
+  const own = filesBelow(import.meta.dirname).map(stamp)
+  return createHash('sha1')
+    .update(JSON.stringify([options, installed, own]))
+    .digest('base64')
+}
+
+function filesBelow(folder: string): string[] {
+  return fs.readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    return entry.isFile() ? [path.join(entry.parentPath, entry.name)] : []
+  })
+}

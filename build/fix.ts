@@ -1,0 +1,58 @@
+/** Applies the fixes that are exact (`stack build --fix`, contract 8.2). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { writeTogether } from './emit/write.ts'
+import type { Edit, Refusal } from './refusals/index.ts'
+import { withoutMark } from './sources.ts'
+
+/**
+ * Applies every edit that touches no other: of two that meet, the first; the other's turn comes when the result is judged
+ * again. All files of one refusal's edits change, or none.
+ * @param root absolute.
+ * @returns the refusals that were fixed; all files are written together.
+ */
+export function applyFixes(root: string, refusals: readonly Refusal[]): Refusal[] {
+  const taken: Edit[] = []
+  const fixed: Refusal[] = []
+  for (const refusal of refusals) {
+    const { edits } = refusal
+    // what is asked for twice, like one import for two decorators, is done once
+    const added = edits.filter((edit) => !taken.some((other) => isSame(edit, other)))
+    if (edits.length === 0 || added.some((edit) => taken.some((other) => meets(edit, other)))) continue
+    taken.push(...added)
+    fixed.push(refusal)
+  }
+  const files = [...new Set(taken.map(({ place }) => place.file))]
+  writeTogether(
+    files.map((name) => {
+      const file = path.join(root, name)
+      const text = fs.readFileSync(file, 'utf8')
+      const edits = taken.filter(({ place }) => place.file === name)
+      return { file, contents: edited(text, edits), mode: fs.statSync(file).mode & 0o777 }
+    }),
+  )
+  return fixed
+}
+
+function isSame(a: Edit, b: Edit): boolean {
+  return (
+    a.text === b.text && a.place.file === b.place.file && a.place.start === b.place.start && a.place.end === b.place.end
+  )
+}
+
+/** Two insertions at one place would depend on their order. */
+function meets({ place: a }: Edit, { place: b }: Edit): boolean {
+  return a.file === b.file && a.start <= b.end && b.start <= a.end
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  const plain = withoutMark(text) // places do not count the byte order mark
+  const newline = plain.includes('\r\n') ? '\r\n' : '\n'
+  let result = text.slice(0, text.length - plain.length)
+  let from = 0
+  for (const { place, text: added } of edits.toSorted((a, b) => a.place.start - b.place.start)) {
+    result += plain.slice(from, place.start) + added.replaceAll('\n', newline)
+    from = place.end
+  }
+  return result + plain.slice(from)
+}

@@ -1,0 +1,118 @@
+/** A project that is built again at every change: diagnostics first, then the bundle (contract 8.6). */
+import path from 'node:path'
+import { watch } from 'chokidar'
+import { type BuildOptions, type Built, type Compiler, openCompiler } from './index.ts'
+import type { Refusal } from './refusals/index.ts'
+
+export type Outcome =
+  | { kind: 'built'; refusals: Refusal[]; built: Built; milliseconds: number }
+  | { kind: 'refused'; refusals: Refusal[]; milliseconds: number }
+  /** The declared files cannot be read, or something else is wrong that has no place in the source. */
+  | { kind: 'failed'; error: Error }
+
+export interface WatchOptions {
+  /** Absolute. */
+  root: string
+  /** What is to be built, as the declared files say it now. @throws when they cannot be read. */
+  target: () => BuildOptions
+  /** The next build waits for it. @param changed absolute paths. */
+  onOutcome: (outcome: Outcome, changed: readonly string[]) => void | Promise<void>
+  /** Told of changes below the root that are no matter of the build, like `.dev.vars`. */
+  onOther?: (changed: readonly string[]) => void | Promise<void>
+}
+
+export interface Watch {
+  /** Resolves when a running build has ended. */
+  close(): Promise<void>
+}
+
+/** An editor writes in several steps: what changes within this time is one change. */
+const settleMs = 15
+
+/** Builds now, and then at every change. Resolves when the first build is done and changes are seen. */
+export async function watchProject({ root, target, onOutcome, onOther }: WatchOptions): Promise<Watch> {
+  let compiler: { options: string; is: Compiler } | undefined
+  let outside = new Set<string>()
+  const touched = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+
+  const isIgnored = (file: string) => {
+    const [first] = path.relative(root, file).split(path.sep)
+    return (
+      /(?:^|[\\/])(?:node_modules|\.git|\.wrangler)(?:[\\/]|$)/.test(path.relative(root, file)) || first === '.stack'
+    )
+  }
+  const watcher = watch(root, { ignored: isIgnored, ignoreInitial: true })
+  watcher.on('all', (event, file) => {
+    if (event === 'addDir' || event === 'unlinkDir') return
+    touched.add(path.resolve(file))
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      running = running.then(cycle)
+    }, settleMs)
+  })
+  await new Promise<void>((resolve) => watcher.once('ready', resolve))
+  running = running.then(() => run(new Set()))
+  await running
+
+  return {
+    async close() {
+      clearTimeout(timer)
+      await watcher.close()
+      await running
+      await compiler?.is.close()
+    },
+  }
+
+  async function cycle(): Promise<void> {
+    const changed = new Set(touched)
+    touched.clear()
+    if (changed.size === 0) return
+    const others = [...changed].filter((file) => !isOfBuild(file))
+    if (others.length > 0) await onOther?.(others)
+    if (others.length < changed.size) await run(changed)
+  }
+
+  /** Rather a build too many: what the project imports may be of any kind. */
+  function isOfBuild(file: string): boolean {
+    const name = path.relative(root, file).split(path.sep).join('/')
+    const isDeclared = name === 'stack/project.json' || name === 'stack/roles.json'
+    const isOther = /^(?:migrations\/|stack\/|\.)/.test(name) || /\.(?:md|sql|toml)$/.test(name)
+    return isDeclared || outside.has(file) || !isOther
+  }
+
+  async function run(changed: ReadonlySet<string>): Promise<void> {
+    const began = performance.now()
+    try {
+      const options = target()
+      const key = JSON.stringify(options)
+      if (compiler?.options !== key) {
+        await compiler?.is.close()
+        compiler = { options: key, is: openCompiler(options) }
+      }
+      const { refusals, linked } = compiler.is.check(changed)
+      const result = linked ? await compiler.is.emit({ refusals, linked }) : { refusals, built: undefined }
+      const milliseconds = performance.now() - began
+      if (result.built) observe(result.built)
+      await onOutcome(
+        result.built
+          ? { kind: 'built', refusals: result.refusals, built: result.built, milliseconds }
+          : { kind: 'refused', refusals: result.refusals, milliseconds },
+        [...changed],
+      )
+    } catch (error) {
+      await onOutcome({ kind: 'failed', error: error as Error }, [...changed])
+    }
+  }
+
+  /** What the bundle is made of, and does not lie below the root. */
+  function observe({ inputs }: Built): void {
+    const found = inputs.filter(
+      (file) => !file.startsWith(root + path.sep) && !file.includes(`${path.sep}node_modules${path.sep}`),
+    )
+    const added = found.filter((file) => !outside.has(file))
+    outside = new Set(found)
+    if (added.length > 0) watcher.add(added)
+  }
+}

@@ -1,0 +1,55 @@
+/** What `stack start` says of a change while it runs. */
+import path from 'node:path'
+import { toJson } from '../build/formats.ts'
+import type { Change } from '../local/follow.ts'
+import { renderRefusals } from './refusals.ts'
+
+/** @param root absolute. @param changed absolute paths. */
+export function changeText(change: Change, changed: readonly string[], root: string): string {
+  const head = changed.length > 0 ? `${changedText(root, changed)}: ` : ''
+  switch (change.kind) {
+    case 'built': {
+      const { refusals, milliseconds, servedAfterMs } = change
+      const warnings = refusals.length > 0 ? `${renderRefusals(root, refusals)}\n` : ''
+      return `${warnings}${head}built in ${Math.round(milliseconds)} ms, serving ${Math.round(servedAfterMs)} ms later\n`
+    }
+    case 'refused':
+      return `${renderRefusals(root, change.refusals)}\n${head}refused, the last good build keeps serving\n`
+    case 'not-started':
+      return `${head}built, and does not start; the last good build keeps serving\n${indented(change.error.message)}`
+    case 'failed':
+      return `${head}not built, the last good build keeps serving\n${indented(change.error.message)}`
+    case 'variables':
+      return `${head}serving with the new variables\n`
+    case 'later':
+      return `${head}migrations run when a stack starts: end it and start it again\n`
+  }
+}
+
+/** One object a line, like everything that `--json` writes. */
+export function changeJson(change: Change, changed: readonly string[], root: string): object {
+  const files = changed.map((file) => path.relative(root, file))
+  const about = { event: change.kind, changed: files }
+  switch (change.kind) {
+    case 'built':
+      return { ...about, milliseconds: Math.round(change.milliseconds), refusals: change.refusals.map(toJson) }
+    case 'refused':
+      return { ...about, refusals: change.refusals.map(toJson) }
+    case 'not-started':
+    case 'failed':
+      return { ...about, error: change.error.message }
+    default:
+      return about
+  }
+}
+
+/** The time, and what changed. */
+export function changedText(root: string, changed: readonly string[]): string {
+  const [first, ...others] = changed.map((file) => path.relative(root, file))
+  const more = others.length > 0 ? ` and ${others.length} more` : ''
+  return `${new Date().toTimeString().slice(0, 8)} ${first}${more} changed`
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, '  ').concat('\n')
+}
