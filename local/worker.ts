@@ -42,7 +42,8 @@ export async function startWorkers({ port, backend, auth, onRestart, onLog }: Wo
     log: new Log(LogLevel.NONE),
     structuredWorkerdLogs: true,
     handleStructuredLogs({ message }: { message: string }) {
-      onLog(message) // miniflare refuses a handler that returns anything
+      // what it says of a bundle that does not start is in the error too; miniflare refuses a handler that returns anything
+      if (!message.startsWith('service core:user:')) onLog(message)
     },
     workers: [
       {

@@ -23,7 +23,7 @@ function run(script: string, args: string[], cwd = root): string {
   return stdout
 }
 
-const rooms = ['.', 'src', 'runtime', 'test', 'test/edge/probe', 'examples/orders']
+const rooms = ['.', 'src', 'runtime', 'test', 'test/edge/probe', 'examples/orders', 'bench']
 
 const checks: Check[] = [
   { name: 'the example builds', run: () => void run('bin/stack.cjs', ['build', '--project', 'examples/orders']) },
@@ -32,6 +32,7 @@ const checks: Check[] = [
     run: () => void run(bin('typescript/bin/tsc'), ['-p', path.join(root, room)]),
   })),
   { name: 'lint and format', run: () => void run(bin('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings', '.']) },
+  { name: 'the generated documentation', run: () => void run('tools/docs.ts', ['--check']) },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },
   { name: 'a packed install builds and serves a project', run: packedInstall },
 ]

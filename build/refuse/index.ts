@@ -18,6 +18,8 @@ export interface Circumstances {
   reserved: readonly Reserved[]
   /** Declared role names. */
   roles: readonly string[]
+  /** Rules that are not in force: what shows that each of them is needed. */
+  without?: ReadonlySet<Slug>
 }
 
 export interface Reserved {
@@ -57,7 +59,8 @@ export function refuse(application: Application, circumstances: Circumstances): 
     if (unparsed.has(place.file) || (hasUnreadLists && ofLists.has(slug))) return false
     return !(incomplete.has(place.file) && ofImports.has(slug))
   })
-  return [...refuseDeclarations(application, circumstances), ...refusals].sort(byPlace)
+  const all = [...refuseDeclarations(application, circumstances), ...refusals]
+  return all.filter(({ slug }) => !circumstances.without?.has(slug)).sort(byPlace)
 }
 
 export function byPlace({ place: a, slug: one }: Refusal<Place>, { place: b, slug: other }: Refusal<Place>): number {
