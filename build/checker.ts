@@ -3,15 +3,16 @@
  * for that name alone, in a file of its own: of the project nothing is loaded, of the packages what declares the name.
  */
 import path from 'node:path'
-import { Project, ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
+import { Project, ts } from './typescript.ts'
 
 /** @returns the value, or `undefined` when its type does not fix it. */
 export type Ask = (folder: string, from: string, name: readonly string[]) => { value: unknown } | undefined
 
 /** @param root absolute. @param options how imports resolve. */
-export function createChecker(root: string, options: ts.CompilerOptions): Ask {
+export function createChecker(root: string, options: TS.CompilerOptions): Ask {
   const answers = new Map<string, { value: unknown } | undefined>()
-  let project: Project | undefined
+  let project: InstanceType<typeof Project> | undefined
 
   return (folder, from, name) => {
     const key = JSON.stringify([folder, from, name])
@@ -28,14 +29,14 @@ export function createChecker(root: string, options: ts.CompilerOptions): Ask {
     const access = members.map((member) => `[${JSON.stringify(member)}]`).join('')
     const text = `import { ${exported} as asked } from ${JSON.stringify(from)}\nasked${access}\n`
     const file = project.createSourceFile(path.join(folder || root, 'stack.asked.ts'), text, { overwrite: true })
-    const statement = file.compilerNode.statements.at(-1) as ts.ExpressionStatement
+    const statement = file.compilerNode.statements.at(-1) as TS.ExpressionStatement
     const checker = project.getTypeChecker().compilerObject
     return valueOfType(checker.getTypeAtLocation(statement.expression), checker, statement)
   }
 }
 
 /** Literal types, enum members, and objects made of nothing else. */
-function valueOfType(type: ts.Type, checker: ts.TypeChecker, at: ts.Node): { value: unknown } | undefined {
+function valueOfType(type: TS.Type, checker: TS.TypeChecker, at: TS.Node): { value: unknown } | undefined {
   if (type.isStringLiteral() || type.isNumberLiteral()) return { value: type.value }
   if (type.flags & ts.TypeFlags.BooleanLiteral) return { value: checker.typeToString(type) === 'true' }
   if (type.flags & ts.TypeFlags.Null) return { value: null }

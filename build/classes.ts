@@ -1,8 +1,9 @@
 /** Classes at the top of a file, their members, and the decorators on both, as plain data. */
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import type { Place } from './declaration.ts'
 import { type Expression, propertyName } from './expression.ts'
 import { hasModifier, namesIn, type Reader } from './project.ts'
+import { ts } from './typescript.ts'
 
 export interface DecoratorSyntax {
   callee: Expression
@@ -61,12 +62,12 @@ export interface ClassSyntax {
   memberNames: string[]
 }
 
-export function readClass(reader: Reader, node: ts.ClassDeclaration): void {
+export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
   if (hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return // does not exist at run time
   const { file, at, lineOf } = reader
   const name = node.name?.text
   const isExported = hasModifier(node, ts.SyntaxKind.ExportKeyword)
-  const defaultKeyword = ts.getModifiers(node)?.find(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
+  const defaultKeyword = node.modifiers?.find(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
   if (isExported && !defaultKeyword && name !== undefined) file.exports.set(name, { local: name })
   if (defaultKeyword && name !== undefined) file.exports.set('default', { local: name })
   const built = node.members.find((member) => ts.isConstructorDeclaration(member) && member.body)
@@ -86,7 +87,7 @@ export function readClass(reader: Reader, node: ts.ClassDeclaration): void {
     decorators: placedOn(reader, node, false),
     base: baseOf(reader, node),
     constructorParameters: built
-      ? (built as ts.ConstructorDeclaration).parameters
+      ? (built as TS.ConstructorDeclaration).parameters
           .filter(isValue)
           .map((parameter) => readParameter(reader, parameter, false))
       : undefined,
@@ -98,7 +99,7 @@ export function readClass(reader: Reader, node: ts.ClassDeclaration): void {
 }
 
 /** Where `class`, or `abstract class`, begins: after decorators, `export` and `default`. */
-function keywordOf({ tree }: Reader, node: ts.ClassDeclaration): number {
+function keywordOf({ tree }: Reader, node: TS.ClassDeclaration): number {
   const before = node.modifiers?.filter(({ kind }) => kind !== ts.SyntaxKind.AbstractKeyword) ?? []
   const last = before.at(-1)
   if (!last) return node.getStart(tree)
@@ -110,7 +111,7 @@ function keywordOf({ tree }: Reader, node: ts.ClassDeclaration): number {
 const trivia = /(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
 
 /** An overload's signature, and a field that is only declared, are nothing at run time. */
-function nameOfMember(node: ts.ClassElement): string[] {
+function nameOfMember(node: TS.ClassElement): string[] {
   const isReal = ts.isPropertyDeclaration(node)
     ? !hasModifier(node, ts.SyntaxKind.DeclareKeyword)
     : 'body' in node && !!node.body
@@ -119,12 +120,11 @@ function nameOfMember(node: ts.ClassElement): string[] {
   return name === undefined ? [] : [name]
 }
 
-function readMember(reader: Reader, node: ts.ClassElement): MemberSyntax[] {
+function readMember(reader: Reader, node: TS.ClassElement): MemberSyntax[] {
+  const own = ts.isMethodDeclaration(node) ? node.parameters : []
+  if (!hasDecorator(node) && !own.some(hasDecorator)) return []
   const decorators = placedOn(reader, node, true)
-  const parameters = ts.isMethodDeclaration(node)
-    ? node.parameters.filter(isValue).map((parameter) => readParameter(reader, parameter, true))
-    : []
-  if (decorators.length === 0 && parameters.every((parameter) => parameter.decorators.length === 0)) return []
+  const parameters = own.filter(isValue).map((parameter) => readParameter(reader, parameter, true))
   const name = node.name && propertyName(node.name)
   const place = reader.at(node.name ?? node)
   return [
@@ -139,7 +139,11 @@ function readMember(reader: Reader, node: ts.ClassElement): MemberSyntax[] {
   ]
 }
 
-function unfitness(node: ts.ClassElement): Unfit | undefined {
+function hasDecorator(node: TS.Node): boolean {
+  return hasModifier(node, ts.SyntaxKind.Decorator)
+}
+
+function unfitness(node: TS.ClassElement): Unfit | undefined {
   if (!ts.isMethodDeclaration(node)) return 'not a method'
   if (hasModifier(node, ts.SyntaxKind.StaticKeyword)) return 'static'
   if (hasModifier(node, ts.SyntaxKind.AbstractKeyword) || !node.body) return 'abstract'
@@ -152,27 +156,30 @@ function unfitness(node: ts.ClassElement): Unfit | undefined {
 }
 
 /** `this` is no parameter at run time. */
-function isValue({ name }: ts.ParameterDeclaration): boolean {
+function isValue({ name }: TS.ParameterDeclaration): boolean {
   return !(ts.isIdentifier(name) && name.text === 'this')
 }
 
 /** @param isHandler decorators on it say what it receives. */
-function readParameter(reader: Reader, node: ts.ParameterDeclaration, isHandler: boolean): ParameterSyntax {
+function readParameter(reader: Reader, node: TS.ParameterDeclaration, isHandler: boolean): ParameterSyntax {
   const { at, written } = reader
   const { type } = node
+  const decorators = isHandler ? placedOn(reader, node, false) : []
+  const typeName = type && ts.isTypeReferenceNode(type) && !type.typeArguments ? entityName(type.typeName) : undefined
   return {
-    name: written(node.name),
+    name: ts.isIdentifier(node.name) ? node.name.text : written(node.name),
     place: at(node.name),
-    typeName: type && ts.isTypeReferenceNode(type) && !type.typeArguments ? entityName(type.typeName) : undefined,
-    type: type ? written(type) : '',
+    typeName,
+    type: typeName ?? (type ? written(type) : ''),
     typePlace: at(type ?? node.name),
-    typeNames: type ? namesIn(type) : [],
+    typeNames: type && decorators.length > 0 ? namesIn(type) : [],
     isOptional: node.initializer !== undefined || node.questionToken !== undefined,
-    decorators: isHandler ? placedOn(reader, node, false) : [],
+    decorators,
   }
 }
 
-function placedOn(reader: Reader, node: ts.Node, onMember: boolean): DecoratorSyntax[] {
+function placedOn(reader: Reader, node: TS.Node, onMember: boolean): DecoratorSyntax[] {
+  if (!hasDecorator(node)) return []
   const placed = decoratorsOf(reader, node, onMember)
   for (const decorator of placed) reader.file.placed.add(decorator)
   reader.file.decorators.push(...placed)
@@ -181,7 +188,7 @@ function placedOn(reader: Reader, node: ts.Node, onMember: boolean): DecoratorSy
 
 export function decoratorAt(
   { at, readExpression }: Reader,
-  decorator: ts.Decorator,
+  decorator: TS.Decorator,
   onMember: boolean,
 ): DecoratorSyntax {
   const call = unwrapped(decorator.expression)
@@ -195,22 +202,25 @@ export function decoratorAt(
   }
 }
 
-function decoratorsOf(reader: Reader, node: ts.Node, onMember: boolean): DecoratorSyntax[] {
-  const found = (ts.canHaveDecorators(node) && ts.getDecorators(node)) || []
-  const first = 'modifiers' in node ? (node.modifiers as ts.NodeArray<ts.ModifierLike> | undefined)?.[0] : undefined
-  return found.map((decorator) => decoratorAt(reader, decorator, onMember && decorator === first))
+function decoratorsOf(reader: Reader, node: TS.Node, onMember: boolean): DecoratorSyntax[] {
+  const { modifiers } = node as { modifiers?: readonly TS.ModifierLike[] }
+  if (!modifiers) return []
+  const first = modifiers[0]
+  return modifiers
+    .filter(ts.isDecorator)
+    .map((decorator) => decoratorAt(reader, decorator, onMember && decorator === first))
 }
 
-function baseOf({ readExpression }: Reader, node: ts.ClassDeclaration): Expression | undefined {
+function baseOf({ readExpression }: Reader, node: TS.ClassDeclaration): Expression | undefined {
   const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]
   return clause && readExpression(clause.expression)
 }
 
-export function unwrapped(expression: ts.Expression): ts.Expression {
+export function unwrapped(expression: TS.Expression): TS.Expression {
   return ts.isParenthesizedExpression(expression) ? unwrapped(expression.expression) : expression
 }
 
-function entityName(name: ts.EntityName): string | undefined {
+function entityName(name: TS.EntityName): string | undefined {
   if (ts.isIdentifier(name)) return name.text
   return ts.isIdentifier(name.left) ? `${name.left.text}.${name.right.text}` : undefined
 }

@@ -5,6 +5,8 @@
 import type { Method } from '../runtime/table.ts'
 import type { Unfit } from './classes.ts'
 
+export const sdkName = '@stack/backend'
+
 /** A stretch of source, as offsets into its text; the end is exclusive. */
 export interface Place {
   /** Relative to the project, with `/`. */

@@ -1,10 +1,8 @@
 /** Fixes that are exact, as edits of the source: what `stack build --fix` applies. Pure. */
 import path from 'node:path'
 import type { Application } from './application.ts'
-import { type ClassDeclaration, type Fact, markOf, option, type Place } from './declaration.ts'
+import { type ClassDeclaration, type Fact, markOf, option, type Place, sdkName } from './declaration.ts'
 import type { Edit } from './refusals/index.ts'
-
-const sdkName = '@stack/backend'
 
 export function insertion(file: string, at: number, text: string): Edit {
   return { place: { file, start: at, end: at }, text }

@@ -1,6 +1,7 @@
 /** Expressions of the source as plain data: what a value is written as, before anybody asks what it is. */
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import type { Place } from './declaration.ts'
+import { ts } from './typescript.ts'
 
 /** An expression as written. */
 export type Expression =
@@ -23,12 +24,12 @@ export interface Property {
 
 /** @param at the place of a node. @param written its text, shortened. */
 export function createExpressionReader(
-  at: (node: ts.Node) => Place,
-  written: (node: ts.Node) => string,
-): (node: ts.Expression) => Expression {
+  at: (node: TS.Node) => Place,
+  written: (node: TS.Node) => string,
+): (node: TS.Expression) => Expression {
   return readExpression
 
-  function readExpression(node: ts.Expression): Expression {
+  function readExpression(node: TS.Expression): Expression {
     const place = at(node)
     if (
       ts.isParenthesizedExpression(node) ||
@@ -84,7 +85,7 @@ export function createExpressionReader(
     return { kind: 'other', text: written(node), place }
   }
 
-  function readProperty(node: ts.ObjectLiteralElementLike): Property {
+  function readProperty(node: TS.ObjectLiteralElementLike): Property {
     if (ts.isSpreadAssignment(node)) {
       const value: Expression = { kind: 'spread', of: readExpression(node.expression), place: at(node) }
       return { key: undefined, keyPlace: at(node), value }
@@ -99,7 +100,7 @@ export function createExpressionReader(
 }
 
 /** The name of a property or member, where it is known without running anything. */
-export function propertyName(name: ts.PropertyName): string | undefined {
+export function propertyName(name: TS.PropertyName): string | undefined {
   if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text
   if (ts.isPrivateIdentifier(name)) return name.text
   if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text
@@ -107,7 +108,7 @@ export function propertyName(name: ts.PropertyName): string | undefined {
 }
 
 /** What `Object.freeze(…)` is given. */
-function frozenIn(node: ts.Expression): ts.Expression | undefined {
+function frozenIn(node: TS.Expression): TS.Expression | undefined {
   if (!ts.isCallExpression(node) || node.arguments.length !== 1) return undefined
   const { expression: callee } = node
   const isFreeze = ts.isPropertyAccessExpression(callee) && callee.name.text === 'freeze'

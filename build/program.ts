@@ -1,6 +1,5 @@
 /** What a name in a file means: through imports, re-exports, tsconfig paths and, where the text cannot tell, a package's types. */
 import path from 'node:path'
-import { ts } from 'ts-morph'
 import { createChecker } from './checker.ts'
 import type { DecoratorSyntax } from './classes.ts'
 import {
@@ -10,17 +9,17 @@ import {
   type Fact,
   type Location,
   type Place,
+  sdkName,
   spreadKey,
   type Tsconfig,
   unreadable,
 } from './declaration.ts'
 import type { Expression } from './expression.ts'
-import type { SourceFile } from './project.ts'
+import { lineAt, type SourceFile } from './project.ts'
 import { createResolver } from './resolve.ts'
 import { openSources, type Sources } from './sources.ts'
 import { configurations, readTsconfig } from './tsconfig.ts'
-
-export const sdkName = '@stack/backend'
+import { ts } from './typescript.ts'
 
 /** What a name stands for. */
 type Meaning =
@@ -318,16 +317,4 @@ export function locationOf(place: Place, lineStarts: readonly number[]): Locatio
     endLine: to + 1,
     endColumn: place.end - lineStarts[to]! + 1,
   }
-}
-
-/** The last line that begins at the offset or before it. */
-function lineAt(lineStarts: readonly number[], offset: number): number {
-  let low = 0
-  let high = lineStarts.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (lineStarts[middle]! <= offset) low = middle
-    else high = middle - 1
-  }
-  return low
 }

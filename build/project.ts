@@ -3,11 +3,12 @@
  * are dropped at once; what stays is small. Parsing only, no type checker: what cannot be read from the text is not
  * guessed; types are tsc's to check.
  */
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import { type ClassSyntax, type DecoratorSyntax, readClass } from './classes.ts'
 import type { Place } from './declaration.ts'
 import { createExpressionReader, type Expression, type Property } from './expression.ts'
 import { scan } from './scan.ts'
+import { ts } from './typescript.ts'
 
 export interface SourceFile {
   path: string
@@ -55,12 +56,12 @@ export interface EarlyCall {
 
 /** What the readers of one file share. */
 export interface Reader {
-  tree: ts.SourceFile
+  tree: TS.SourceFile
   file: SourceFile
-  at(node: ts.Node): Place
+  at(node: TS.Node): Place
   /** The text of a node in one line, shortened. */
-  written(node: ts.Node): string
-  readExpression(node: ts.Expression): Expression
+  written(node: TS.Node): string
+  readExpression(node: TS.Expression): Expression
   lineOf(place: Place): number
 }
 
@@ -92,14 +93,15 @@ export function parse(path: string, text: string): SourceFile {
     evals: [],
     errors: [],
   }
-  const at = (node: ts.Node): Place => ({ file: path, start: node.getStart(tree), end: node.end })
-  const written = (node: ts.Node) => {
+  const at = (node: TS.Node): Place => ({ file: path, start: node.getStart(tree), end: node.end })
+  const written = (node: TS.Node) => {
     const source = text.slice(node.getStart(tree), node.end).replace(/\s+/g, ' ')
     return source.length > longestText ? `${source.slice(0, longestText - 1)}…` : source
   }
-  const lineOf = ({ start }: Place) => tree.getLineAndCharacterOfPosition(start).line + 1
+  const { lineStarts } = file
+  const lineOf = ({ start }: Place) => lineAt(lineStarts, start) + 1
   const reader: Reader = { tree, file, at, written, lineOf, readExpression: createExpressionReader(at, written) }
-  const diagnostics = (tree as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics
+  const diagnostics = (tree as unknown as { parseDiagnostics: TS.DiagnosticWithLocation[] }).parseDiagnostics
   for (const { start, length, messageText } of diagnostics) {
     const end = Math.min(start + Math.max(1, length), text.length)
     const message = typeof messageText === 'string' ? messageText : messageText.messageText
@@ -110,7 +112,7 @@ export function parse(path: string, text: string): SourceFile {
   return file
 }
 
-function readStatement(reader: Reader, node: ts.Statement): void {
+function readStatement(reader: Reader, node: TS.Statement): void {
   const { file } = reader
   if (ts.isImportDeclaration(node)) readImport(reader, node)
   else if (ts.isImportEqualsDeclaration(node)) readImportEquals(file, node)
@@ -135,8 +137,8 @@ function readStatement(reader: Reader, node: ts.Statement): void {
   }
 }
 
-function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: ts.ImportDeclaration): void {
-  const from = (moduleSpecifier as ts.StringLiteral).text
+function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: TS.ImportDeclaration): void {
+  const from = (moduleSpecifier as TS.StringLiteral).text
   file.importsEnd = end
   if (!importClause?.isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier) })
   if (importClause?.name) file.imports.set(importClause.name.text, { from, name: 'default' })
@@ -153,15 +155,15 @@ function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }
 }
 
 /** `import sdk = require('…')` */
-function readImportEquals(file: SourceFile, { name, moduleReference }: ts.ImportEqualsDeclaration): void {
+function readImportEquals(file: SourceFile, { name, moduleReference }: TS.ImportEqualsDeclaration): void {
   if (ts.isExternalModuleReference(moduleReference) && ts.isStringLiteral(moduleReference.expression)) {
     file.imports.set(name.text, { from: moduleReference.expression.text, name: '*' })
   }
 }
 
-function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: ts.ExportDeclaration): void {
-  const from = moduleSpecifier && (moduleSpecifier as ts.StringLiteral).text
-  if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as ts.Expression) })
+function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: TS.ExportDeclaration): void {
+  const from = moduleSpecifier && (moduleSpecifier as TS.StringLiteral).text
+  if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as TS.Expression) })
   if (!exportClause) {
     if (from !== undefined) file.stars.push(from)
   } else if (ts.isNamedExports(exportClause)) {
@@ -173,7 +175,7 @@ function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTyp
   } else if (from !== undefined) file.exports.set(exportClause.name.text, { from, name: '*' })
 }
 
-function readEnum({ file, at, written, readExpression }: Reader, node: ts.EnumDeclaration): void {
+function readEnum({ file, at, written, readExpression }: Reader, node: TS.EnumDeclaration): void {
   let next: number | undefined = 0
   const properties: Property[] = node.members.map((member) => {
     const key = ts.isIdentifier(member.name) || ts.isStringLiteral(member.name) ? member.name.text : undefined
@@ -189,9 +191,9 @@ function readEnum({ file, at, written, readExpression }: Reader, node: ts.EnumDe
 }
 
 /** Every name in a type, keywords included. */
-export function namesIn(type: ts.Node): string[] {
+export function namesIn(type: TS.Node): string[] {
   const names: string[] = []
-  const visit = (node: ts.Node): void => {
+  const visit = (node: TS.Node): void => {
     if (ts.isIdentifier(node)) names.push(node.text)
     else if (ts.isLiteralTypeNode(node) && node.literal.kind === ts.SyntaxKind.NullKeyword) names.push('null')
     else if (node.kind >= ts.SyntaxKind.FirstKeyword && node.kind <= ts.SyntaxKind.LastKeyword) {
@@ -202,6 +204,19 @@ export function namesIn(type: ts.Node): string[] {
   return names
 }
 
-export function hasModifier(node: ts.Node, kind: ts.SyntaxKind): boolean {
-  return ts.canHaveModifiers(node) && (ts.getModifiers(node)?.some((modifier) => modifier.kind === kind) ?? false)
+export function hasModifier(node: TS.Node, kind: TS.SyntaxKind): boolean {
+  const { modifiers } = node as { modifiers?: readonly TS.Node[] }
+  return modifiers?.some((modifier) => modifier.kind === kind) ?? false
+}
+
+/** The index of the last line that begins at the offset or before it. */
+export function lineAt(lineStarts: readonly number[], offset: number): number {
+  let low = 0
+  let high = lineStarts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (lineStarts[middle]! <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
 }

@@ -1,11 +1,12 @@
 /** Where an import leads: by TypeScript's own rules, with the paths of the project's tsconfig.json. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import { compilerOptions } from './tsconfig.ts'
+import { ts } from './typescript.ts'
 
 export interface Resolver {
-  options: ts.CompilerOptions
+  options: TS.CompilerOptions
   /** The source that a specifier leads to, absolute; `undefined` for a package, a declaration file, and nothing. */
   source(from: string, specifier: string): string | undefined
   /** Whether a relative specifier leads to any file; of a package only the bundler knows. */

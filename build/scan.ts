@@ -1,7 +1,9 @@
 /** The rest of a file: decorators that stand elsewhere, imported names used as values, and what runs before any request. */
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import { decoratorAt, unwrapped } from './classes.ts'
+import { sdkName } from './declaration.ts'
 import { hasModifier, type Reader } from './project.ts'
+import { ts } from './typescript.ts'
 
 /** When a piece of code runs: as the module is loaded, as an instance of a class is built, or later. */
 type When = 'module' | { className: string } | 'later'
@@ -10,31 +12,33 @@ export function scan({ tree, ...shared }: Reader): void {
   const reader: Reader = { tree, ...shared }
   const { file, at, written, readExpression } = reader
   const known = new Set(file.decorators.map(({ place }) => place.start))
+  const isWorthReading = createFinder(reader, known)
   for (const statement of tree.statements) {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) visit(statement, 'module')
   }
 
   /** @param owner the class whose members these are. */
-  function visit(node: ts.Node, when: When, owner?: string): void {
+  function visit(node: TS.Node, when: When, owner?: string): void {
+    if (ts.isFunctionLike(node) && !ts.isConstructorDeclaration(node) && !isWorthReading(node)) return
     switch (node.kind) {
       case ts.SyntaxKind.Decorator:
-        visitDecorator(node as ts.Decorator, when)
+        visitDecorator(node as TS.Decorator, when)
         return
       case ts.SyntaxKind.Identifier:
-        if (file.imports.has((node as ts.Identifier).text)) file.uses.push(readExpression(node as ts.Identifier))
+        if (file.imports.has((node as TS.Identifier).text)) file.uses.push(readExpression(node as TS.Identifier))
         return
       case ts.SyntaxKind.PropertyAccessExpression:
-        visitAccess(node as ts.PropertyAccessExpression, when)
+        visitAccess(node as TS.PropertyAccessExpression, when)
         return
       case ts.SyntaxKind.InterfaceDeclaration:
       case ts.SyntaxKind.TypeAliasDeclaration:
         return
       case ts.SyntaxKind.CallExpression:
       case ts.SyntaxKind.NewExpression:
-        visitCall(node as ts.CallExpression | ts.NewExpression, when)
+        visitCall(node as TS.CallExpression | TS.NewExpression, when)
         break
       case ts.SyntaxKind.TaggedTemplateExpression: {
-        const { tag } = node as ts.TaggedTemplateExpression
+        const { tag } = node as TS.TaggedTemplateExpression
         if (when !== 'later') note(tag, false, when, node)
         break
       }
@@ -50,19 +54,19 @@ export function scan({ tree, ...shared }: Reader): void {
     })
   }
 
-  function visitDecorator(node: ts.Decorator, when: When): void {
+  function visitDecorator(node: TS.Decorator, when: When): void {
     if (!known.has(node.getStart(tree))) file.decorators.push(decoratorAt(reader, node, false))
     const call = unwrapped(node.expression)
     if (ts.isCallExpression(call)) for (const argument of call.arguments) visit(argument, when)
   }
 
-  function visitAccess(node: ts.PropertyAccessExpression, when: When): void {
+  function visitAccess(node: TS.PropertyAccessExpression, when: When): void {
     const root = rootOf(node)
     if (!ts.isIdentifier(root)) visit(node.expression, when)
     else if (file.imports.has(root.text)) file.uses.push(readExpression(node))
   }
 
-  function visitCall(node: ts.CallExpression | ts.NewExpression, when: When): void {
+  function visitCall(node: TS.CallExpression | TS.NewExpression, when: When): void {
     const { expression: callee } = node
     const isNew = ts.isNewExpression(node)
     if (ts.isIdentifier(callee) && (callee.text === 'Function' || (callee.text === 'eval' && !isNew))) {
@@ -72,7 +76,7 @@ export function scan({ tree, ...shared }: Reader): void {
     if (when !== 'later') note(callee, isNew, when, node)
   }
 
-  function note(callee: ts.Expression, isNew: boolean, when: Exclude<When, 'later'>, node: ts.Node): void {
+  function note(callee: TS.Expression, isNew: boolean, when: Exclude<When, 'later'>, node: TS.Node): void {
     const root = rootOf(callee)
     if (!ts.isIdentifier(root)) return
     const className = when === 'module' ? undefined : when.className
@@ -80,17 +84,47 @@ export function scan({ tree, ...shared }: Reader): void {
   }
 }
 
-function rootOf(node: ts.Expression): ts.Expression {
+/**
+ * Most of a file are bodies of functions, and in most of them there is nothing to find: no decorator, no `eval`, no
+ * imported name. @returns whether a node may hold something, from one look at the text.
+ */
+function createFinder({ tree, file }: Reader, known: ReadonlySet<number>): (node: TS.Node) => boolean {
+  const { text } = tree
+  const places: number[] = []
+  const find = (word: string) => {
+    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) {
+      if (!known.has(at) && !known.has(at - 1)) places.push(at) // a decorator that was read already, and its name
+    }
+  }
+  for (const word of ['@', 'eval', 'Function']) find(word)
+  for (const [name, origin] of file.imports) if (!(origin.from === sdkName && harmless.has(origin.name))) find(name)
+  places.sort((a, b) => a - b)
+  return ({ pos, end }) => {
+    let low = 0
+    let high = places.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (places[middle]! < pos) low = middle + 1
+      else high = middle
+    }
+    return low < places.length && places[low]! < end
+  }
+}
+
+/** What of the SDK may be used anywhere in a function. */
+const harmless: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets', 'HttpError', 'OutsideRequest'])
+
+function rootOf(node: TS.Expression): TS.Expression {
   return ts.isPropertyAccessExpression(node) ? rootOf(node.expression) : node
 }
 
-function whenInside(node: ts.Node, when: When, owner: string | undefined): When {
+function whenInside(node: TS.Node, when: When, owner: string | undefined): When {
   if (ts.isConstructorDeclaration(node) || (ts.isPropertyDeclaration(node) && !isStatic(node))) {
     return when === 'module' && owner !== undefined ? { className: owner } : 'later'
   }
   return ts.isFunctionLike(node) ? 'later' : when
 }
 
-function isStatic(node: ts.Node): boolean {
+function isStatic(node: TS.Node): boolean {
   return hasModifier(node, ts.SyntaxKind.StaticKeyword)
 }

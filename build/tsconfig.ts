@@ -1,14 +1,15 @@
 /** tsconfig.json: how imports resolve, and what it says about decorators. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { ts } from 'ts-morph'
+import type { ts as TS } from 'ts-morph'
 import type { Place, Tsconfig } from './declaration.ts'
+import { ts } from './typescript.ts'
 
 const name = 'tsconfig.json'
 
 /** Only what decides how imports resolve. */
-export function compilerOptions(root: string): ts.CompilerOptions {
-  const fallback: ts.CompilerOptions = {
+export function compilerOptions(root: string): TS.CompilerOptions {
+  const fallback: TS.CompilerOptions = {
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     allowImportingTsExtensions: true,
@@ -24,7 +25,7 @@ export function readTsconfig(root: string): Tsconfig | undefined {
   if (!options) return undefined
   const tree = ts.readJsonConfigFile(path.join(root, name), ts.sys.readFile)
   const document = tree.statements[0]?.expression
-  const at = (node: ts.Node): Place => ({ file: name, start: node.getStart(tree), end: node.end })
+  const at = (node: TS.Node): Place => ({ file: name, start: node.getStart(tree), end: node.end })
   const compiler = document && property(document, 'compilerOptions')
   const metadata = compiler && property(compiler.initializer, 'emitDecoratorMetadata')
   const decorators = compiler && property(compiler.initializer, 'experimentalDecorators')
@@ -41,7 +42,7 @@ export function readTsconfig(root: string): Tsconfig | undefined {
   }
 }
 
-interface DeclaredOptions extends ts.CompilerOptions {
+interface DeclaredOptions extends TS.CompilerOptions {
   pathsBasePath?: string
 }
 
@@ -61,13 +62,13 @@ export function configurations(root: string): string[] {
   if (!fs.existsSync(file)) return []
   const tree = ts.readJsonConfigFile(file, ts.sys.readFile)
   ts.parseJsonSourceFileConfigFileContent(tree, host, root)
-  return [file, ...(tree.extendedSourceFiles ?? [])]
+  return [file, ...(tree.extendedSourceFiles ?? [])].filter((one) => fs.existsSync(one))
 }
 
-function property(node: ts.Expression, key: string): ts.PropertyAssignment | undefined {
+function property(node: TS.Expression, key: string): TS.PropertyAssignment | undefined {
   if (!ts.isObjectLiteralExpression(node)) return undefined
   return node.properties.find(
-    (one): one is ts.PropertyAssignment =>
+    (one): one is TS.PropertyAssignment =>
       ts.isPropertyAssignment(one) && ts.isStringLiteral(one.name) && one.name.text === key,
   )
 }

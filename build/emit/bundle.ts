@@ -1,9 +1,10 @@
 /** The worker, the database driver and what else is loaded on demand, as ES modules with source maps; made in memory (contract 8.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import esbuild from 'esbuild'
+import type esbuild from 'esbuild'
+import { sdkName } from '../declaration.ts'
 import type { Linked } from '../link/index.ts'
-import { type Program, sdkName } from '../program.ts'
+import type { Program } from '../program.ts'
 import type { Refusal } from '../refusals/index.ts'
 import { withoutMark } from '../sources.ts'
 import { entrySource } from './entry.ts'
@@ -56,7 +57,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
   async function contextFor(hasDatabase: boolean) {
     if (context?.hasDatabase === hasDatabase) return context.esbuild
     await context?.esbuild.dispose()
-    const created = await esbuild.context({
+    const created = await (await import('esbuild')).context({
       // the driver is an entry too, so that it keeps its name when it is imported on demand
       entryPoints: { worker: entryName, ...(hasDatabase ? { driver: part('runtime/database/driver.ts') } : {}) },
       ...settings(program.root, folder),

@@ -5,7 +5,6 @@
  */
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
-import esbuild from 'esbuild'
 import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
 import { projectSources } from './bundle.ts'
@@ -45,7 +44,8 @@ export async function readJsonSchemas(
   ].join('\n')
   const sdk = path.join(packageRoot, 'src/sdk/index.ts')
   try {
-    const { outputFiles } = await esbuild.build({
+    const { build } = await import('esbuild')
+    const { outputFiles } = await build({
       stdin: { contents, resolveDir: root, loader: 'js' },
       absWorkingDir: root,
       bundle: true,

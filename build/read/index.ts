@@ -1,7 +1,7 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
 import type { ClassSyntax } from '../classes.ts'
-import { type ClassDeclaration, type Declarations, decoratorNames } from '../declaration.ts'
-import { type Program, sdkName } from '../program.ts'
+import { type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
+import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
 import { readEarlyCalls } from './early.ts'

@@ -1,7 +1,8 @@
 /** Methods that carry a decorator of the SDK: routes of controllers, handlers of webhooks. */
 import type { MemberSyntax } from '../classes.ts'
 import type { Member } from '../declaration.ts'
-import { type Program, sdkName } from '../program.ts'
+import { sdkName } from '../declaration.ts'
+import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readMarks } from './marks.ts'
 

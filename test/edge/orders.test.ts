@@ -123,7 +123,7 @@ describe('routing and bodies', () => {
     const wrong = await shop.call('/orders', { method: 'PATCH' })
     expect(wrong.status).toBe(405)
     expect(wrong.json.error).toBe('method_not_allowed')
-    expect(wrong.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
+    expect(wrong.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST'])
   })
 
   it('HEAD is GET without a body; a trailing slash changes nothing', async () => {

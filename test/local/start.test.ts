@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import getPort from 'get-port'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { packageRoot, type Running, stack, start, startProcess } from '../support/command.ts'
-import { temporaryFolder } from '../support/project.ts'
+import { copyProject, temporaryFolder } from '../support/project.ts'
 import { call } from '../support/stack.ts'
 
 const orders = path.join(packageRoot, 'examples/orders')
 
 function shop(folder = temporaryFolder()): string {
   const root = path.join(folder, 'a shop (ü)')
-  fs.cpSync(orders, root, { recursive: true, filter: (name) => !name.includes('.stack') })
+  copyProject(orders, root)
   return root
 }
 

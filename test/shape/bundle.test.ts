@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { build } from '../../build/index.ts'
 import { authTarget } from '../../build/targets.ts'
-import { targetOf, temporaryFolder } from '../support/project.ts'
+import { copyProject, targetOf, temporaryFolder } from '../support/project.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const orders = path.join(root, 'examples/orders')
@@ -65,7 +65,7 @@ function dryRun(cwd: string) {
 
 it('8.5 wrangler takes the backend worker as it is', async () => {
   const project = temporaryFolder()
-  fs.cpSync(orders, project, { recursive: true, filter: (name) => !name.includes('.stack') })
+  copyProject(orders, project)
   await build(targetOf(project))
   const { status, stdout } = dryRun(project)
   expect([status, stdout]).toEqual([0, expect.stringContaining('driver.js')])

@@ -43,3 +43,9 @@ export function rendered(root: string, { refusals }: BuildResult): string {
   }
   return render(refusals, { sourceOf })
 }
+
+/** A project of this repository in another folder, with the packages that it imports. */
+export function copyProject(source: string, target: string): void {
+  fs.cpSync(source, target, { recursive: true, filter: (name) => !name.includes('.stack') })
+  fs.symlinkSync(path.resolve(import.meta.dirname, '../../node_modules'), path.join(target, 'node_modules'), 'junction')
+}

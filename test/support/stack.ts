@@ -7,6 +7,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { locateProject } from '../../cli/project.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
+import { copyProject } from './project.ts'
 
 export interface TestStack {
   /** `http://127.0.0.1:…` */
@@ -58,7 +59,7 @@ export function useStack(project: string, variables?: Record<string, string>): T
   let owner: pg.Client
 
   beforeAll(async () => {
-    fs.cpSync(source, root, { recursive: true, filter: (name) => !name.includes('.stack') })
+    copyProject(source, root)
     const located = locateProject(root)
     test.stack = await startStack(
       {

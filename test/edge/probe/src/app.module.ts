@@ -2,10 +2,18 @@ import { Module } from '@stack/backend'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
+import { SchemasController } from './schemas.controller.ts'
 import { Hoarder, SqlController } from './sql.controller.ts'
 
 @Module({
-  controllers: [DefaultController, GatesController, OpenController, RequestController, SqlController],
+  controllers: [
+    DefaultController,
+    GatesController,
+    OpenController,
+    RequestController,
+    SchemasController,
+    SqlController,
+  ],
   providers: [Hoarder, FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver],
   auth: { permission: 'probe.enter' },
 })

@@ -1,0 +1,9 @@
+import * as z from 'zod'
+
+/** One that another file exports. */
+export const Page = z.object({
+  from: z.coerce.number().default(0),
+  tag: z.union([z.string(), z.array(z.string())]).optional(),
+})
+
+export type Page = z.infer<typeof Page>
