@@ -1,4 +1,5 @@
 /** A project that is built again at every change: diagnostics first, then the bundle (contract 8.6). */
+import * as fs from 'node:fs'
 import path from 'node:path'
 import { watch } from 'chokidar'
 import { type BuildOptions, type Built, type Compiler, openCompiler } from './index.ts'
@@ -29,12 +30,17 @@ export interface Watch {
 /** An editor writes in several steps: what changes within this time is one change. */
 const settleMs = 15
 
+/** chokidar tells of a file once in 50 ms: what was written again meanwhile is found by a look at the files themselves. */
+const lookAgainMs = 100
+
 /** Builds now, and then at every change. Resolves when the first build is done and changes are seen. */
 export async function watchProject({ root, target, onOutcome, onOther }: WatchOptions): Promise<Watch> {
   let compiler: { options: string; is: Compiler } | undefined
   let outside = new Set<string>()
   const touched = new Set<string>()
   let timer: NodeJS.Timeout | undefined
+  let lookAgain: NodeJS.Timeout | undefined
+  let stamps = new Map<string, string>()
   let running = Promise.resolve()
 
   const isIgnored = (file: string) => {
@@ -47,10 +53,7 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
   watcher.on('all', (event, file) => {
     if (event === 'addDir' || event === 'unlinkDir') return
     touched.add(path.resolve(file))
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      running = running.then(cycle)
-    }, settleMs)
+    schedule()
   })
   await new Promise<void>((resolve) => watcher.once('ready', resolve))
   running = running.then(() => run(new Set()))
@@ -59,10 +62,28 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
   return {
     async close() {
       clearTimeout(timer)
+      clearTimeout(lookAgain)
       await watcher.close()
       await running
       await compiler?.is.close()
     },
+  }
+
+  function schedule(): void {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      running = running.then(cycle)
+    }, settleMs)
+  }
+
+  /** Every file that was part of the last build, and what was there of it before it was read. */
+  function look(files: Iterable<string>): void {
+    stamps = new Map([...files].map((file) => [file, stampOf(file)]))
+    clearTimeout(lookAgain)
+    lookAgain = setTimeout(() => {
+      for (const [file, stamp] of stamps) if (stampOf(file) !== stamp) touched.add(file)
+      if (touched.size > 0) schedule()
+    }, lookAgainMs)
   }
 
   async function cycle(): Promise<void> {
@@ -84,6 +105,7 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
 
   async function run(changed: ReadonlySet<string>): Promise<void> {
     const began = performance.now()
+    look(new Set([...changed, ...stamps.keys()]))
     try {
       const options = target()
       const key = JSON.stringify(options)
@@ -106,8 +128,9 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
     }
   }
 
-  /** What the bundle is made of, and does not lie below the root. */
+  /** What the bundle is made of: looked at again, and observed where it does not lie below the root. */
   function observe({ inputs }: Built): void {
+    for (const file of inputs) if (!stamps.has(file) && !file.includes('node_modules')) stamps.set(file, stampOf(file))
     const found = inputs.filter(
       (file) => !file.startsWith(root + path.sep) && !file.includes(`${path.sep}node_modules${path.sep}`),
     )
@@ -115,4 +138,9 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
     outside = new Set(found)
     if (added.length > 0) watcher.add(added)
   }
+}
+
+function stampOf(file: string): string {
+  const found = fs.statSync(file, { throwIfNoEntry: false })
+  return found ? `${found.mtimeMs} ${found.size}` : 'gone'
 }

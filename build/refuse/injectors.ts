@@ -1,7 +1,7 @@
 /** Parameters of handlers: each receives one thing that its route has. */
 import { nearest } from '../../src/wire/nearest.ts'
 import type { Application } from '../application.ts'
-import { hasRole, injectors, type Mark, type Member, type Place, text } from '../declaration.ts'
+import { hasRole, injectors, type Mark, type Member, methods, type Place, text } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
@@ -38,8 +38,10 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal<P
       const asked = injector === 'Param' ? text(argument) : undefined
       if (asked === undefined || !names || names.includes(asked)) continue
       const unread = names.filter((name) => !read.includes(name))
-      const near = nearest(asked, names) ?? unread[0]
-      const isExact = names.length === 1 && unread.length === 1 && !('isElsewhere' in argument!)
+      const near = unread.length === 1 ? unread[0] : nearest(asked, unread)
+      const mistaken = read.filter((name) => name !== undefined && !names.includes(name))
+      const isAlone = mistaken.length === 1 && routeMarks(member).length === 1
+      const isExact = unread.length === 1 && isAlone && !('isElsewhere' in argument!)
       const edits = isExact ? [{ place: argument!.place, text: `'${near}'` }] : []
       refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }, [], edits))
     }
@@ -61,6 +63,10 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal<P
     }
   }
   return refused
+}
+
+function routeMarks({ marks }: Member): Mark[] {
+  return marks.filter(({ name }) => Object.hasOwn(methods, name))
 }
 
 /** The request itself may be read for everything; a name that is not known may be any. */

@@ -1,0 +1,141 @@
+/** `stack build --fix`: what is exact is applied, nothing else is touched (contract 8.2). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { applyFixes } from '../../build/fix.ts'
+import { openCompiler } from '../../build/index.ts'
+import type { Slug } from '../../build/refusals/index.ts'
+import { stack } from '../support/command.ts'
+import { buildProject, rendered, targetOf, temporaryProject } from '../support/project.ts'
+import { fixtureFiles, seed, seedable } from '../support/seed.ts'
+
+/** Refuses, fixes and refuses again, until there is nothing to fix. @returns how often something was. */
+async function fixAll(root: string): Promise<number> {
+  const compiler = openCompiler(targetOf(root, ['staff']))
+  let rounds = 0
+  while (applyFixes(root, compiler.check(new Set()).refusals).length > 0) rounds++
+  await compiler.close()
+  return rounds
+}
+
+const read = (root: string, name = 'src/app.module.ts') => fs.readFileSync(path.join(root, name), 'utf8')
+
+const fixable: Slug[] = [
+  'class-not-exported',
+  'class-not-listed',
+  'decorator-not-called',
+  'decorator-not-imported',
+  'default-export',
+  'dependency-not-exported',
+  'listed-twice',
+  'optional-user-on-required-route',
+  'path-parameter-unknown',
+  'provider-not-injectable',
+  'tsconfig-with-metadata',
+  'tsconfig-without-decorators',
+  'user-on-public-route',
+]
+
+describe.each(fixable)('%s', (slug) => {
+  it('is fixed: the program is accepted, and fixing it again changes nothing', async () => {
+    const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
+    expect(await fixAll(root)).toBeGreaterThan(0)
+    const result = await buildProject(root, ['staff'])
+    expect(rendered(root, result)).toBe('')
+    const files = Object.keys(fixtureFiles(slug, 'app.ts'))
+    const before = files.map((name) => read(root, name))
+    expect(await fixAll(root)).toBe(0)
+    expect(files.map((name) => read(root, name))).toEqual(before)
+  })
+})
+
+it('the fixtures of every other refusal are left as they are', async () => {
+  for (const slug of seedable.filter((one) => !fixable.includes(one))) {
+    const files = fixtureFiles(slug, 'app.ts')
+    const root = temporaryProject(files)
+    await fixAll(root)
+    for (const [name, text] of Object.entries(files)) expect([slug, read(root, name)]).toEqual([slug, text])
+  }
+})
+
+it('a project with a mistake of every kind loses those that have an exact fix, and gets no other', async () => {
+  const root = temporaryProject(seed(seedable.filter((slug) => slug !== 'syntax-error')))
+  await fixAll(root)
+  const { refusals } = await buildProject(root, ['staff'])
+  const left = new Set(refusals.map(({ slug }) => slug))
+  expect([...left].filter((slug) => !seedable.includes(slug))).toEqual([])
+  // one of several modules could list a class, so that takes a decision here
+  const gone = fixable.filter((slug) => slug !== 'class-not-listed')
+  expect(gone.filter((slug) => left.has(slug))).toEqual([])
+  expect(left.has('syntax-error')).toBe(false)
+})
+
+describe('an edit', () => {
+  const app = `import { Controller, Get, Module } from '@stack/backend'
+
+@Controller
+export class A {
+  @Get list() { return 'ä' }
+}
+
+@Module({ controllers: [A] })
+export class AppModule {}
+`
+
+  it.each([
+    ['line ends of Windows', app.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\ufeff${app}`],
+    ['tabs and comments', app.replaceAll('  @Get', '\t/* before */ @Get/* after */')],
+  ])('keeps %s', async (_what, text) => {
+    const root = temporaryProject({ 'src/app.module.ts': text })
+    await fixAll(root)
+    expect(read(root)).toBe(text.replace('@Controller', '@Controller()').replace(/@Get(?![A-Za-z,])/, '@Get()'))
+    expect((await buildProject(root)).refusals).toEqual([])
+  })
+
+  it('of an import goes where the imports end, with the line ends of the file', async () => {
+    const text = `// a comment\r\nimport { Module } from '@stack/backend'\r\nimport {\r\n  X\r\n} from './x'\r\n\r\n@Module({ imports: [X] })\r\nexport class AppModule {}\r\n`
+    const x = `import type { UserT } from '@stack/backend'\r\nexport type U = UserT\r\n@Module({})\r\nexport class X {}\r\n`
+    const root = temporaryProject({ 'src/app.module.ts': text, 'src/x.ts': x })
+    await fixAll(root)
+    expect(read(root)).toBe(text)
+    expect(read(root, 'src/x.ts')).toBe(
+      x.replace(`'@stack/backend'\r\n`, `'@stack/backend'\r\nimport { Module } from '@stack/backend'\r\n`),
+    )
+    expect((await buildProject(root)).refusals).toEqual([])
+  })
+
+  it('keeps the mode of a file', async () => {
+    const root = temporaryProject({ 'src/app.module.ts': app })
+    fs.chmodSync(path.join(root, 'src/app.module.ts'), 0o600)
+    await fixAll(root)
+    expect(fs.statSync(path.join(root, 'src/app.module.ts')).mode & 0o777).toBe(0o600)
+  })
+
+  it('of a list that a constant holds elsewhere is not made', async () => {
+    const text = `import { Controller, Get, Module } from '@stack/backend'
+const controllers = [] as const
+@Controller('/a') export class A { @Get() list() { return 1 } }
+@Module({ controllers })
+export class AppModule {}
+`
+    const root = temporaryProject({ 'src/app.module.ts': text })
+    expect(await fixAll(root)).toBe(0)
+    expect(read(root)).toBe(text)
+  })
+})
+
+describe('stack build --fix', () => {
+  it('says what it fixed, then builds; a second time there is nothing to fix', async () => {
+    const files = { ...fixtureFiles('user-on-public-route', 'app.ts'), 'stack/project.json': '{ "project": "shop" }' }
+    const root = temporaryProject(files)
+    const first = await stack(['build', '--fix', '--project', root])
+    expect(first.code).toBe(0)
+    expect(first.stderr).toMatch(/^fixed\[user-on-public-route\]: src\/app\.module\.ts:6:9 .*\n1 fixed\n\nroutes\n/)
+    expect(read(root)).toContain('greet(@OptionalUser() user: UserT | null)')
+    const fixed = read(root)
+    const second = await stack(['build', '--fix', '--project', root])
+    expect(second.stderr).toMatch(/^nothing to fix that has one exact fix\n/)
+    expect(read(root)).toBe(fixed)
+  })
+})
