@@ -13,8 +13,8 @@ export interface Finished {
 
 export interface Running {
   child: ChildProcess
-  /** Resolves when the text has appeared in either stream. */
-  seen(text: string, timeoutMs?: number): Promise<void>
+  /** Resolves when the text has appeared in either stream, after the given length of `output()`. */
+  seen(text: string, timeoutMs?: number, from?: number): Promise<void>
   output(): string
   finished: Promise<Finished>
 }
@@ -62,10 +62,10 @@ export function startProcess(file: string, args: string[], cwd: string, env: Rec
     child,
     finished,
     output: () => stdout + stderr,
-    seen(text, timeoutMs = 20_000) {
+    seen(text, timeoutMs = 20_000, from = 0) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const check = () => {
-        if ((stdout + stderr).includes(text)) resolve()
+        if ((stdout + stderr).slice(from).includes(text)) resolve()
         else if (child.exitCode !== null) reject(new Error(`ended before "${text}" was seen:\n${stdout}${stderr}`))
       }
       const timer = setTimeout(() => reject(new Error(`"${text}" was not seen:\n${stdout}${stderr}`)), timeoutMs)
