@@ -2,7 +2,8 @@
 import type { ts as TS } from 'ts-morph'
 import type { Place } from './declaration.ts'
 import { type Expression, propertyName } from './expression.ts'
-import { hasModifier, namesIn, type Reader } from './project.ts'
+import type { Reader } from './project.ts'
+import { hasModifier, namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
 export interface DecoratorSyntax {

@@ -146,9 +146,13 @@ export interface HandlerParameter {
   typeNames: string[]
 }
 
-/** A decorator with the name of one of the SDK's that a package exports. */
+/** A decorator with the name of one of the SDK's that comes from elsewhere. */
 export interface ForeignMark {
   classId: ClassId
+  /** Absent for one on the class itself. */
+  member: string | undefined
+  /** Whether a package exports it, and not the project itself. */
+  isOfPackage: boolean
   name: string
   from: string
   place: Place
@@ -202,7 +206,7 @@ export interface Declarations {
   strayMarks: Mark[]
   /** Decorators with a name of the SDK's that the file neither imports nor declares. */
   unimported: { name: string; place: Place }[]
-  /** Decorators that have a name of the SDK's and come from a package. */
+  /** Decorators that have a name of the SDK's and come from elsewhere. */
   foreignMarks: ForeignMark[]
   /** In files that declare classes. */
   earlyCalls: EarlyCall[]

@@ -9,9 +9,9 @@ import { withoutMark } from './sources.ts'
  * Applies every edit that touches no other: of two that meet, the first; the other's turn comes when the result is judged
  * again. All files of one refusal's edits change, or none.
  * @param root absolute.
- * @returns the refusals that were fixed; all files are written together.
+ * @returns the refusals that were fixed, and the files that changed, absolute; all are written together.
  */
-export function applyFixes(root: string, refusals: readonly Refusal[]): Refusal[] {
+export function applyFixes(root: string, refusals: readonly Refusal[]): { fixed: Refusal[]; changed: Set<string> } {
   const taken: Edit[] = []
   const fixed: Refusal[] = []
   for (const refusal of refusals) {
@@ -31,7 +31,7 @@ export function applyFixes(root: string, refusals: readonly Refusal[]): Refusal[
       return { file, contents: edited(text, edits), mode: fs.statSync(file).mode & 0o777 }
     }),
   )
-  return fixed
+  return { fixed, changed: new Set(files.map((name) => path.join(root, name))) }
 }
 
 function isSame(a: Edit, b: Edit): boolean {

@@ -1,17 +1,9 @@
 /** The compiler: source in, refusals or a bundle out. read → refuse → link → emit. */
-import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
-import { applicationOf } from './application.ts'
-import { createBundler } from './emit/bundle.ts'
-import { documents } from './emit/documents.ts'
-import { located } from './emit/inspect.ts'
-import { type FileSize, sizeOf } from './emit/report.ts'
-import { keepOnly, writeTogether } from './emit/write.ts'
-import { type Linked, link } from './link/index.ts'
-import { openProgram } from './program.ts'
-import { createReader } from './read/index.ts'
+import { openCompiler } from './compiler.ts'
+import type { FileSize } from './emit/report.ts'
 import type { Refusal } from './refusals/index.ts'
-import { byPlace, type Reserved, refuse } from './refuse/index.ts'
+import { byPlace, type Reserved } from './refuse/index.ts'
 
 export interface BuildOptions {
   /** Absolute. */
@@ -43,19 +35,6 @@ export interface BuildResult {
   built: Built | undefined
 }
 
-/** A project that is built again and again: what did not change is not read again. */
-export interface Compiler {
-  /** Refusals and the table. @param touched absolute paths that are known to have changed. */
-  check(touched?: ReadonlySet<string>): { refusals: Refusal[]; linked: Linked | undefined }
-  /** What bundling would refuse besides, in a project that is refused already. */
-  survey(): Promise<Refusal[]>
-  /** Bundles and writes what was checked. */
-  emit(checked: { refusals: Refusal[]; linked: Linked }): Promise<BuildResult>
-  close(): Promise<void>
-}
-
-const packageRoot = path.resolve(import.meta.dirname, '..')
-
 export async function build(options: BuildOptions): Promise<BuildResult> {
   const compiler = openCompiler(options)
   try {
@@ -64,58 +43,5 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
     return { refusals: [...refusals, ...(await compiler.survey())].sort(byPlace), built: undefined }
   } finally {
     await compiler.close()
-  }
-}
-
-export function openCompiler({
-  root,
-  entry,
-  out,
-  reserved,
-  databaseRoles,
-  project,
-  budgetKib = Number.POSITIVE_INFINITY,
-}: BuildOptions): Compiler {
-  const program = openProgram(root, entry)
-  const read = createReader(program)
-  /** Those that parse, and whose imports lead somewhere: the others are refused already. */
-  const soundFiles = () =>
-    program.sources.listed.filter((absolute) => {
-      const file = program.sources.read(absolute)
-      return file.errors.length === 0 && file.needs.every(({ from }) => program.leadsToFile(file, from))
-    })
-  const circumstances = { reserved, roles: project?.roles ?? [] }
-  const folder = path.join(out, 'out')
-  const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
-  return {
-    check(touched) {
-      if (touched) program.refresh(touched)
-      const application = applicationOf(read())
-      const refusals = refuse(application, circumstances).map((one) => located(one, program))
-      const isRefused = refusals.some(({ severity }) => severity === 'error')
-      return { refusals, linked: isRefused ? undefined : link(application, databaseRoles) }
-    },
-    survey: () => bundler.survey(soundFiles()),
-    async emit(checked) {
-      const { files, refusals: found, inputs } = await bundler.bundle(checked.linked)
-      const refusals = [...checked.refusals, ...found].sort(byPlace)
-      if (files.length === 0) return { refusals, built: undefined }
-      const { table } = checked.linked
-      const texts = project ? await documents(checked.linked, { ...project, root, out, packageRoot, program }) : []
-      const written = [
-        { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
-        ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),
-        // the worker comes last: it refers to the others
-        ...files
-          .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
-          .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
-      ]
-      writeTogether(written)
-      keepOnly(folder, new Set(files.map(({ name }) => name)))
-      const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
-      const read = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
-      return { refusals, built: { table, sizes, inputs: read, outputs: written.map(({ file }) => file) } }
-    },
-    close: bundler.close,
   }
 }

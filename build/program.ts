@@ -15,9 +15,10 @@ import {
   unreadable,
 } from './declaration.ts'
 import type { Expression } from './expression.ts'
-import { lineAt, type SourceFile } from './project.ts'
+import type { SourceFile } from './project.ts'
 import { createResolver } from './resolve.ts'
 import { openSources, type Sources } from './sources.ts'
+import { lineAt } from './syntax.ts'
 import { configurations, readTsconfig } from './tsconfig.ts'
 import { ts } from './typescript.ts'
 

@@ -2,7 +2,8 @@
 import type { ts as TS } from 'ts-morph'
 import { decoratorAt, unwrapped } from './classes.ts'
 import { sdkName } from './declaration.ts'
-import { hasModifier, type Reader } from './project.ts'
+import type { Reader } from './project.ts'
+import { hasModifier } from './syntax.ts'
 import { ts } from './typescript.ts'
 
 /** When a piece of code runs: as the module is loaded, as an instance of a class is built, or later. */

@@ -2,7 +2,8 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { watch } from 'chokidar'
-import { type BuildOptions, type Built, type Compiler, openCompiler } from './index.ts'
+import { type Compiler, openCompiler } from './compiler.ts'
+import type { BuildOptions, Built } from './index.ts'
 import type { Refusal } from './refusals/index.ts'
 
 export type Outcome =

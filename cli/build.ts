@@ -3,12 +3,13 @@ import path from 'node:path'
 import { buildCached } from '../build/cached.ts'
 import { report } from '../build/emit/report.ts'
 import { applyFixes } from '../build/fix.ts'
+import type { Format } from '../build/formats.ts'
 import type { BuildOptions } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
-import { type Format, printed } from './refusals.ts'
+import { printed } from './refusals.ts'
 import { untilInterrupted } from './signals.ts'
 import { version } from './version.ts'
 
@@ -54,13 +55,15 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
 }
 
 async function fix(root: string, target: BuildOptions): Promise<void> {
-  const { openCompiler } = await import('../build/index.ts')
+  const { openCompiler } = await import('../build/compiler.ts')
   const compiler = openCompiler(target)
   let count = 0
+  let touched = new Set<string>()
   try {
     for (let round = 0; round < mostRounds; round++) {
-      const { refusals } = compiler.check(new Set())
-      const fixed = applyFixes(root, refusals)
+      // a file that was written in the same moment as it was read looks as it did
+      const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals)
+      touched = changed
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {

@@ -5,8 +5,6 @@ import { type Format, toGithub, toJson, toSarif } from '../build/formats.ts'
 import type { Refusal } from '../build/refusals/index.ts'
 import { render } from '../build/render.ts'
 
-export { type Format, formats } from '../build/formats.ts'
-
 /** @param root absolute: the project. @returns text that ends with a line break, or nothing. */
 export function printed(root: string, refusals: readonly Refusal[], format: Format, version: string): string {
   const lines = (all: readonly string[]) => all.map((line) => `${line}\n`).join('')

@@ -63,8 +63,16 @@ export function failures(messages: readonly esbuild.Message[], program: Program)
     }
     const start = program.sources.lineStartsOf(absolute)[line - 1]! + column
     const place = { file: program.sources.nameOf(absolute), start, end: start + Math.max(1, length) }
-    return located(refusal('bundle-failed', place, { reason: text }), program)
+    return located(refusal('bundle-failed', place, { reason: inOwnWords(text) }), program)
   })
+}
+
+/** Of the SDK people know the name, not where it lies. */
+function inOwnWords(text: string): string {
+  const [, missing] = /^No matching export in ".*\bsdk\/index\.[jt]s" for import "(.*)"$/.exec(text) ?? []
+  if (missing === undefined) return text
+  const hint = /(?:Exception|Error)$/.test(missing) ? ': throw an `HttpError`' : ''
+  return `@stack/backend exports no "${missing}"${hint}`
 }
 
 export function located(one: Refusal<Place>, { locate }: Program): Refusal {

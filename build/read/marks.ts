@@ -13,16 +13,22 @@ export function readMarks(program: Program, file: SourceFile, decorators: readon
   })
 }
 
-/** Decorators on a class and inside of it that bear the name of one of the SDK's and come from a package. */
+/** Decorators on a class and inside of it that bear the name of one of the SDK's and come from elsewhere. */
 export function readForeignMarks(program: Program, file: SourceFile, syntax: ClassSyntax): ForeignMark[] {
   const classId = `${file.path}#${syntax.name ?? 'default'}`
-  const inside = syntax.members.flatMap(({ decorators, parameters }) => [
-    ...decorators,
-    ...parameters.flatMap((parameter) => parameter.decorators),
+  const read = (decorators: readonly DecoratorSyntax[], member?: string) =>
+    decorators.flatMap(({ callee, place }): ForeignMark[] => {
+      if (callee.kind !== 'name' || !decoratorNames.has(callee.name)) return []
+      const meaning = program.meaningOfExpression(file, callee)
+      if (meaning?.kind === 'sdk') return []
+      const origin = file.imports.get(callee.name)
+      if (!origin && !file.declared.has(callee.name)) return [] // said as not imported
+      const from = meaning?.kind === 'foreign' ? meaning.from : (origin?.from ?? 'this very file')
+      return [{ classId, member, name: callee.name, from, isOfPackage: meaning?.kind === 'foreign', place }]
+    })
+  const inside = syntax.members.flatMap(({ name, decorators, parameters }) => [
+    ...read(decorators, name),
+    ...parameters.flatMap((parameter) => read(parameter.decorators, name)),
   ])
-  return [...syntax.decorators, ...inside].flatMap(({ callee, place }) => {
-    if (callee.kind !== 'name' || !decoratorNames.has(callee.name) || !file.imports.has(callee.name)) return []
-    const meaning = program.meaningOfExpression(file, callee)
-    return meaning?.kind === 'foreign' ? [{ classId, name: callee.name, from: meaning.from, place }] : []
-  })
+  return [...read(syntax.decorators), ...inside]
 }

@@ -89,11 +89,11 @@ export const declarations = {
     message: ({ name, belongs }) => `@${name} belongs on ${belongs}`,
     fix: () => 'move it there, or remove it',
   }),
-  'decorator-unknown': define<{ name: string; near: string | undefined }>({
+  'decorator-unknown': define<{ name: string; near: string | undefined; hint: string | undefined }>({
     summary: 'A decorator is imported from `@stack/backend`, which has no decorator of that name',
     why: 'It would be erased like those that exist, and declare nothing: what it was meant for would be missing without a word.',
-    message: ({ name, near }) => `@stack/backend has no decorator "${name}"${didYouMean(near)}`,
-    fix: ({ near }) => (near ? `import and use \`${near}\`` : 'remove it'),
+    message: ({ name, near, hint }) => `@stack/backend has no decorator "${name}"${hint ? '' : didYouMean(near)}`,
+    fix: ({ near, hint }) => hint ?? (near ? `import and use \`${near}\`` : 'remove it'),
   }),
   'option-not-constant': define<{ what: string; text: string; isClass?: boolean }>({
     summary: 'What a decorator is given cannot be known at build',
@@ -156,7 +156,8 @@ export const declarations = {
   'decorator-foreign': define<{ name: string; from: string }>({
     summary: "A decorator in a controller or webhook has a name of the SDK's and comes from elsewhere",
     why: 'A decorator is known by what it is imported as, so `@Get` from `@nestjs/common` makes no row of the route table: its path would answer 404. It is not erased either, but runs as the worker loads, for a framework that is not there.',
-    message: ({ name, from }) => `this @${name} comes from "${from}", so the build does not read it`,
+    message: ({ name, from }) =>
+      `this @${name} comes from ${from.includes(' ') ? from : `"${from}"`}, so the build does not read it`,
     fix: ({ name }) => `import ${name} from '@stack/backend'`,
   }),
   'tsconfig-without-decorators': define<object>({
@@ -172,5 +173,12 @@ export const declarations = {
     why: 'Nothing here emits or reads metadata: the bundler ignores the flag without a word, and the build reads the types of a constructor from the source. A library that asks for `design:paramtypes` at run time finds nothing.',
     message: () => 'tsconfig.json sets `emitDecoratorMetadata`: no metadata is emitted, and none is needed',
     fix: () => 'write `"emitDecoratorMetadata": false`, or remove it',
+  }),
+  'hook-not-called': define<{ name: string; className: string }>({
+    severity: 'warning',
+    summary: 'A class has a method with the name of a lifecycle hook that other frameworks call',
+    why: 'Nobody calls it: an instance is built at its first use, lives as long as its isolate, and is never told of an end. What such a method would prepare is not there.',
+    message: ({ name, className }) => `nobody calls ${className}.${name}: there are no lifecycle hooks`,
+    fix: () => 'do it in the constructor where it needs no request, else in the handler that needs it',
   }),
 }

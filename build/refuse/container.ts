@@ -1,6 +1,6 @@
 /** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
 import { type Application, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
-import { type ClassDeclaration, hasRole, type Place } from '../declaration.ts'
+import { type ClassDeclaration, hasRole, markOf, option, type Place, roles } from '../declaration.ts'
 import { importOfSdk, insertion, listing } from '../edits.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { notExported } from './declarations.ts'
@@ -16,7 +16,7 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
     refused.push(...refuseMissing(application, module, declaration))
   }
   for (const { declaration } of provided) {
-    const isMarked = hasRole(declaration, 'Injectable') || hasRole(declaration, 'Webhook')
+    const isMarked = roles.some((role) => hasRole(declaration, role)) // one of another kind is in the wrong list
     if (declaration.marks.length === 0 && declaration.exportName === undefined) {
       refused.push(notExported(declaration))
     }
@@ -47,6 +47,7 @@ function refuseMissing(
   declaration: ClassDeclaration,
 ): Refusal<Place>[] {
   const { byId, modules } = application
+  if (!isReadableList(module, 'imports')) return [] // what it would bring is not known, and that is said
   const visible = visibleIn(application, module)
   return declaration.dependencies.flatMap(({ target, place }) => {
     const needed = target === undefined ? undefined : byId.get(target)
@@ -67,6 +68,12 @@ function refuseMissing(
       refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name, role }, related),
     ]
   })
+}
+
+/** Whether every item of a module's list is a class of the project. */
+function isReadableList(module: ClassDeclaration, list: string): boolean {
+  const fact = option(markOf(module, 'Module')?.arguments[0], list)
+  return !fact || (fact.kind === 'list' && fact.items.every(({ kind }) => kind === 'class'))
 }
 
 function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): Refusal<Place>[] {

@@ -1,12 +1,11 @@
 /** Classes and decorators as such: where they stand, and whether the worker could import them. */
 import { nearest } from '../../src/wire/nearest.ts'
 import type { Application } from '../application.ts'
-import type { Unfit } from '../classes.ts'
 import {
   type ClassDeclaration,
-  type ClassId,
   type ClassRole,
   decoratorNames,
+  type ForeignMark,
   injectors,
   listed,
   type Mark,
@@ -38,7 +37,7 @@ export function refuseDeclarations(application: Application, circumstances: Circ
       refusal('decorator-not-imported', place, { name }, [], importOfSdk(application, place.file, name)),
     ),
     ...foreignMarks
-      .filter(({ classId }) => isMeant(application, classId))
+      .filter((mark) => isMeant(application, mark))
       .map(({ name, from, place }) => refusal('decorator-foreign', place, { name, from })),
     ...markValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
   ].filter(({ place }) => !unparsed.has(place.file))
@@ -48,10 +47,14 @@ export function refuseDeclarations(application: Application, circumstances: Circ
   return [...unreadable, ...refused]
 }
 
-/** A class that a module lists, or that has a role, is meant to be read. */
-function isMeant({ byId, modules }: Application, id: ClassId): boolean {
+/**
+ * A class that has a role is meant to be read, and one that a module lists; there a decorator of the project's own may be
+ * just that.
+ */
+function isMeant({ byId, modules }: Application, { classId: id, isOfPackage }: ForeignMark): boolean {
+  if ((byId.get(id)?.marks.length ?? 0) > 0) return true
   const isListed = modules.some((module) => lists.some((list) => listed(module, list).some((one) => one.id === id)))
-  return isListed || (byId.get(id)?.marks.length ?? 0) > 0
+  return isOfPackage && isListed
 }
 
 const lists = ['imports', 'controllers', 'providers'] as const
@@ -75,14 +78,18 @@ function refuseTsconfig(tsconfig: Tsconfig | undefined): Refusal<Place>[] {
 }
 
 const refuseClass = once((declaration, application) => {
+  const foreign = new Set(application.declarations.foreignMarks.map(({ classId, member }) => `${classId}.${member}`))
   const { name, place, marks, members } = declaration
   const own = marks.filter((mark) => isRole(mark.name))
   const refused: Refusal<Place>[] = [
     ...refuseMarks(marks, (mark) => (isRole(mark.name) ? undefined : belongsOf(mark.name))),
-    ...members.flatMap((member) => refuseMember(declaration, member)),
+    ...members.flatMap((member) => refuseMember(declaration, member, foreign.has(`${declaration.id}.${member.name}`))),
   ]
   const [role] = own
   if (!role) return refused
+  for (const hook of hooks.filter((one) => declaration.memberNames.includes(one))) {
+    refused.push(refusal('hook-not-called', place, { name: hook, className: name }))
+  }
   const distinct = own.filter((mark, index) => own.findIndex((other) => other.name === mark.name) === index)
   const rival = distinct.find((mark) => mark !== role && mark.name !== 'Injectable' && role.name !== 'Injectable')
   if (rival) {
@@ -108,7 +115,11 @@ export function notExported({ name, place, file, keyword }: ClassDeclaration): R
   return refusal('class-not-exported', place, { name }, [], [insertion(file, keyword, 'export ')])
 }
 
-function refuseMember({ name: className, marks, memberNames }: ClassDeclaration, member: Member): Refusal<Place>[] {
+function refuseMember(
+  { name: className, marks, memberNames }: ClassDeclaration,
+  member: Member,
+  isForeign: boolean,
+): Refusal<Place>[] {
   const has = (role: ClassRole) => marks.some(({ name }) => name === role)
   const refused = refuseMarks(member.marks, ({ name }) => {
     if (isMethod(name) && has('Controller')) return undefined
@@ -117,7 +128,9 @@ function refuseMember({ name: className, marks, memberNames }: ClassDeclaration,
   const isHandler = member.marks.length > 0
   for (const parameter of member.parameters) {
     refused.push(
-      ...refuseMarks(parameter.marks, ({ name }) => (isInjector(name) && isHandler ? undefined : belongsOf(name))),
+      ...refuseMarks(parameter.marks, ({ name }) =>
+        isInjector(name) && (isHandler || isForeign) ? undefined : belongsOf(name),
+      ),
     )
   }
   if (isHandler && member.unfit) {
@@ -135,7 +148,8 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
   return marks.flatMap((mark, index) => {
     const { name, place, isCalled } = mark
     if (!decoratorNames.has(name)) {
-      return [refusal('decorator-unknown', place, { name, near: nearest(name, [...decoratorNames]) })]
+      const hint = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
+      return [refusal('decorator-unknown', place, { name, near: nearest(name, [...decoratorNames]), hint })]
     }
     const belongs = misplaced(mark)
     if (belongs !== undefined) return [refusal('decorator-misplaced', place, { name, belongs })]
@@ -153,7 +167,31 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
   })
 }
 
-const unfitness: Partial<Record<Unfit, string>> = {
+const hooks = [
+  'onModuleInit',
+  'onApplicationBootstrap',
+  'onModuleDestroy',
+  'beforeApplicationShutdown',
+  'onApplicationShutdown',
+]
+
+/** What decorators that people know from elsewhere are here. */
+const elsewhere: Record<string, string> = {
+  All: 'declare the methods that there are, one by one',
+  Catch: 'throw an `HttpError`: it becomes the answer',
+  Global: 'import the module where its classes are needed',
+  Headers: 'write `@Header(…)`',
+  HttpCode: 'write the option `status` of the route: `@Post(…, { status: 201 })`',
+  Inject: 'type the constructor parameter by the class',
+  Ip: 'take `@Req()`, and read its header `cf-connecting-ip`',
+  Res: 'return a `Response`',
+  Roles: "write the option `auth`: `{ auth: { role: 'staff' } }`",
+  UseFilters: 'throw an `HttpError`: it becomes the answer',
+  UseGuards: 'write the option `auth` of the route, its controller or the root module',
+  UsePipes: 'give the injector a schema: `@Body(schema)`',
+}
+
+const unfitness: Record<string, string> = {
   abstract: 'without a body',
   'computed name': 'named by a computation',
 }

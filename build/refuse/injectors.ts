@@ -10,7 +10,11 @@ import { once } from './once.ts'
 import { type Form, refuseArguments } from './options.ts'
 
 /** The injectors that take a name. */
-const named: Record<string, string> = { Param: "@Param('id')", Query: "@Query('page')", Header: "@Header('x-name')" }
+const named: Record<string, string> = {
+  Param: "@Param('id')",
+  Query: "@Query('page')`, or for all of it `@Query(schema)",
+  Header: "@Header('x-name')",
+}
 
 export function refuseInjectors(application: Application, circumstances: Circumstances): Refusal<Place>[] {
   return application.declarations.classes
@@ -18,9 +22,15 @@ export function refuseInjectors(application: Application, circumstances: Circums
     .flatMap((controller) => refuseHandlers(controller, application, circumstances))
 }
 
-const refuseHandlers = once((controller) => routesOf(controller).flatMap(refuseHandler))
+const refuseHandlers = once((controller, { declarations }) => {
+  const foreign = new Set(declarations.foreignMarks.map(({ classId, member }) => `${classId}.${member}`))
+  return routesOf(controller).flatMap((route) => refuseHandler(route, foreign))
+})
 
-function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal<Place>[] {
+function refuseHandler(
+  { controller, member, mark, method, path }: DeclaredRoute,
+  foreign: ReadonlySet<string>,
+): Refusal<Place>[] {
   const refused: Refusal<Place>[] = []
   const [body, second] = member.parameters.flatMap(({ marks }) => marks.filter(({ name }) => name === 'Body'))
   if (body && (method === 'GET' || method === 'DELETE')) {
@@ -50,9 +60,10 @@ function refuseHandler({ member, mark, method, path }: DeclaredRoute): Refusal<P
   if (member.marks[0] !== mark) return refused // what does not depend on the route is said once
   if (second)
     refused.push(refusal('body-twice', second.place, {}, [{ message: 'the first is here', place: body!.place }]))
+  const isForeign = foreign.has(`${controller.id}.${member.name}`)
   for (const { name: parameter, place, marks } of member.parameters) {
     const [first, ...others] = marks
-    if (!first) refused.push(refusal('parameter-without-injector', place, { name: parameter }))
+    if (!first && !isForeign) refused.push(refusal('parameter-without-injector', place, { name: parameter }))
     const other = others.find(({ name }) => name !== first!.name)
     if (other) {
       const related = [{ message: 'the first is here', place: first!.place }]

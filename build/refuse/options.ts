@@ -35,7 +35,10 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
           return [
             refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text, isClass: true }),
           ]
-        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
+        // { provide: … }: what a container at run time would be told
+        const isRecipe = option(item, 'provide') !== undefined
+        const expected = isRecipe ? 'a class (what a recipe makes, a method of one can give)' : 'a class'
+        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, expected)]
       })
     case 'one of':
       return fact.kind === 'literal' && form.values.includes(String(fact.value))

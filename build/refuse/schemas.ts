@@ -1,6 +1,6 @@
 /** What checks a request's data: a schema where one is given, and nothing where a type only says so. */
 import type { Application } from '../application.ts'
-import { type Fact, type HandlerParameter, hasRole, type Mark, type Place } from '../declaration.ts'
+import { type Fact, type HandlerParameter, hasRole, type Mark, option, type Place } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven, schemaOf } from '../schemas.ts'
 
@@ -15,7 +15,15 @@ export function refuseSchemas({ declarations, byId }: Application): Refusal<Plac
       const schema = schemaOf(mark)
       if (!schema) return refuseUnchecked(mark, parameter)
       const found = misfit(schema, (id) => byId.get(id)?.isSchema ?? true)
-      return found === undefined ? [] : [refusal('schema-not-standard', schema.place, { injector: mark.name, found })]
+      return found === undefined
+        ? []
+        : [
+            refusal('schema-not-standard', schema.place, {
+              injector: mark.name,
+              found,
+              isWrapped: option(schema, 'schema') !== undefined,
+            }),
+          ]
     }),
   )
 }

@@ -7,7 +7,14 @@ import { Miniflare } from 'miniflare'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createValidators } from '../../runtime/schemas.ts'
 import { packageRoot } from '../support/command.ts'
-import { buildProject, copyProject, rendered, temporaryFolder, temporaryProject } from '../support/project.ts'
+import {
+  buildProject,
+  copyProject,
+  linkPackages,
+  rendered,
+  temporaryFolder,
+  temporaryProject,
+} from '../support/project.ts'
 
 const outOf = (root: string) => fs.readdirSync(path.join(root, '.stack/out')).sort()
 const worker = (root: string) => fs.readFileSync(path.join(root, '.stack/out/worker.js'), 'utf8')
@@ -130,7 +137,7 @@ export class A {
 @Module({ controllers: [A] }) export class AppModule {}
 `
     const root = temporaryProject({ 'src/app.module.ts': source })
-    fs.symlinkSync(path.join(packageRoot, 'node_modules'), path.join(root, 'node_modules'), 'junction')
+    linkPackages(root)
     expect(rendered(root, await buildProject(root))).toBe('')
     const contents = worker(root)
     const lines: string[] = []

@@ -2,8 +2,8 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openCompiler } from '../../build/compiler.ts'
 import { applyFixes } from '../../build/fix.ts'
-import { openCompiler } from '../../build/index.ts'
 import type { Slug } from '../../build/refusals/index.ts'
 import { stack } from '../support/command.ts'
 import { buildProject, rendered, targetOf, temporaryProject } from '../support/project.ts'
@@ -13,7 +13,11 @@ import { fixtureFiles, seed, seedable } from '../support/seed.ts'
 async function fixAll(root: string): Promise<number> {
   const compiler = openCompiler(targetOf(root, ['staff']))
   let rounds = 0
-  while (applyFixes(root, compiler.check(new Set()).refusals).length > 0) rounds++
+  for (let touched = new Set<string>(); ; rounds++) {
+    const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals)
+    if (fixed.length === 0) break
+    touched = changed
+  }
   await compiler.close()
   return rounds
 }

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildCached } from '../../build/cached.ts'
-import { type Compiler, openCompiler } from '../../build/index.ts'
+import { type Compiler, openCompiler } from '../../build/compiler.ts'
 import { type Outcome, watchProject } from '../../build/watch.ts'
 import { rendered, targetOf, temporaryProject } from '../support/project.ts'
 

@@ -48,6 +48,7 @@ describe('stack build', () => {
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
     expect(fs.readdirSync(out).sort()).toEqual([
       'auth',
+      'build.json',
       'client.d.ts',
       'client.js',
       'openapi.json',
@@ -162,7 +163,7 @@ describe('usage', () => {
     [['build', '--formt', 'json'], "error: unknown option '--formt'\n(Did you mean --format?)"],
     [
       ['build', '--format', 'xml'],
-      "error: option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json.",
+      "error: option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json, github, sarif.",
     ],
     [['build', 'extra'], "error: too many arguments for 'build'. Expected 0 arguments but got 1."],
     [['start', '--port', '0'], 'a port is a number from 1 to 65535'],

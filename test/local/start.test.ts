@@ -78,8 +78,12 @@ describe('stack start', () => {
     for (const pid of parts) await gone(pid)
     expect(fs.readdirSync(path.join(root, '.stack')).sort()).toEqual([
       'auth',
+      'build.json',
+      'client.d.ts',
+      'client.js',
       'db',
       'keys.json',
+      'openapi.json',
       'out',
       'roles.d.ts',
       'table.json',

@@ -47,5 +47,16 @@ export function rendered(root: string, { refusals }: BuildResult): string {
 /** A project of this repository in another folder, with the packages that it imports. */
 export function copyProject(source: string, target: string): void {
   fs.cpSync(source, target, { recursive: true, filter: (name) => !name.includes('.stack') })
-  fs.symlinkSync(path.resolve(import.meta.dirname, '../../node_modules'), path.join(target, 'node_modules'), 'junction')
+  linkPackages(target)
+}
+
+/** This repository's packages, for a project that imports some; those that it has itself stay. */
+export function linkPackages(root: string): void {
+  const installed = path.resolve(import.meta.dirname, '../../node_modules')
+  const target = path.join(root, 'node_modules')
+  fs.mkdirSync(target, { recursive: true })
+  const own = new Set(fs.readdirSync(target))
+  for (const name of fs.readdirSync(installed)) {
+    if (!own.has(name)) fs.symlinkSync(path.join(installed, name), path.join(target, name), 'junction')
+  }
 }
