@@ -274,6 +274,8 @@ export function openProgram(root: string, entry: string): Program {
       return from?.types.get(origin!.name)
     },
     sdkDecorator(file, { callee }) {
+      const origin = callee.kind === 'name' ? file.imports.get(callee.name) : undefined
+      if (origin?.from === sdkName) return origin.name // as nearly always
       const meaning = meaningOfExpression(file, callee)
       return meaning?.kind === 'sdk' ? meaning.name : undefined
     },

@@ -1,5 +1,5 @@
 /** Which argument of an injector is its schema: what the refusals judge, and what the table is made of. Pure. */
-import { type Fact, type Mark, text } from './declaration.ts'
+import type { Fact, Mark } from './declaration.ts'
 
 /** `@Body(schema)`, `@Query(schema)`, `@Param('id', schema)`; `undefined` where there is none. */
 export function schemaOf({ name, arguments: [first, second] }: Mark): Fact | undefined {
@@ -11,9 +11,9 @@ export function schemaOf({ name, arguments: [first, second] }: Mark): Fact | und
 
 /** `@Query(schema)` takes all parameters at once; `@Query('page')` one. A text is a name. */
 export function isWholeQuery(first: Fact | undefined): boolean {
-  return isGiven(first) && text(first) === undefined && first!.kind !== 'literal'
+  return isGiven(first) && first.kind !== 'literal'
 }
 
-export function isGiven(fact: Fact | undefined): boolean {
+export function isGiven(fact: Fact | undefined): fact is Fact {
   return fact !== undefined && !(fact.kind === 'literal' && fact.value === undefined)
 }

@@ -1,8 +1,13 @@
 /** The command `stack`: argv in, an exit code out. */
+import { enableCompileCache } from 'node:module'
+import path from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, Failure } from './failure.ts'
 import { addVerb, verbs } from './verbs.ts'
 import { version } from './version.ts'
+
+// what is loaded later, TypeScript above all, is compiled once for all runs; where that folder cannot be written, it is not
+enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/stack'))
 
 const program = new Command('stack')
   .description('Run a backend at the edge: compile decorated classes, and run them with a real Postgres')

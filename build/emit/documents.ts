@@ -3,7 +3,7 @@ import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
 import { clientSource, clientTypes } from './client.ts'
 import { readJsonSchemas } from './json-schemas.ts'
-import { openapi } from './openapi.ts'
+import { openapiText } from './openapi.ts'
 import { roleNames } from './role-names.ts'
 
 export interface DocumentOptions {
@@ -24,7 +24,7 @@ export async function documents(
   const schemas = await readJsonSchemas(linked, options)
   return [
     { name: 'roles.d.ts', contents: roleNames(roles) },
-    { name: 'openapi.json', contents: `${JSON.stringify(openapi(linked.table, schemas, name), undefined, 2)}\n` },
+    { name: 'openapi.json', contents: openapiText(linked.table, schemas, name) },
     { name: 'client.d.ts', contents: clientTypes(linked.table, root, out) },
     { name: 'client.js', contents: clientSource },
   ]

@@ -13,8 +13,8 @@ export interface MatchedRoute {
 }
 
 interface Node {
-  /** Literal text → what follows it; no two begin with the same character. */
-  literals: Map<string, Node>
+  /** By its first character: a literal text, and what follows it. */
+  literals: Map<string, { text: string; child: Node }>
   parameter?: Node
   /** Method → index of the route. */
   routes: Map<string, number>
@@ -53,7 +53,7 @@ export function matcherSource(routes: readonly MatchedRoute[]): string {
       )
       lines.push(`if (end === ${print(at)}) {`, ...found, '}')
     }
-    const literals = [...node.literals].map(([text, child]) => ({ text, child }))
+    const literals = [...node.literals.values()]
     const followed = ({ text, child }: { text: string; child: Node }) => branch(child, moved(at, text.length), values)
     if (literals.length === 1) {
       lines.push(`if (${compare(literals[0]!.text, at)}) {`, ...followed(literals[0]!), '}')
@@ -149,18 +149,17 @@ function nodeAt(root: Node, literals: readonly string[]): Node {
 
 function insert(node: Node, text: string): Node {
   if (text === '') return node
-  for (const [literal, child] of node.literals) {
-    let shared = 0
-    while (shared < literal.length && shared < text.length && literal[shared] === text[shared]) shared++
-    if (shared === 0) continue
-    if (shared === literal.length) return insert(child, text.slice(shared))
-    const middle = emptyNode()
-    middle.literals.set(literal.slice(shared), child)
-    node.literals.delete(literal)
-    node.literals.set(literal.slice(0, shared), middle)
-    return insert(middle, text.slice(shared))
+  const known = node.literals.get(text[0]!)
+  if (!known) {
+    const child = emptyNode()
+    node.literals.set(text[0]!, { text, child })
+    return child
   }
-  const child = emptyNode()
-  node.literals.set(text, child)
-  return child
+  let shared = 1
+  while (shared < known.text.length && shared < text.length && known.text[shared] === text[shared]) shared++
+  if (shared === known.text.length) return insert(known.child, text.slice(shared))
+  const middle = emptyNode()
+  middle.literals.set(known.text[shared]!, { text: known.text.slice(shared), child: known.child })
+  node.literals.set(text[0]!, { text: known.text.slice(0, shared), child: middle })
+  return insert(middle, text.slice(shared))
 }

@@ -6,7 +6,7 @@ import { describeGate } from './report.ts'
 
 type Json = Record<string, unknown>
 
-export function openapi({ routes, webhooks, container }: RouteTable, schemas: JsonSchemas, title: string): Json {
+function openapi({ routes, webhooks, container }: RouteTable, schemas: JsonSchemas, title: string): Json {
   const paths: Record<string, Json> = {}
   const ids = new Map<string, number>()
   for (const route of routes) {
@@ -33,16 +33,32 @@ export function openapi({ routes, webhooks, container }: RouteTable, schemas: Js
     openapi: '3.1.1',
     info: { title, version: '0.0.0' },
     paths,
-    components: { schemas: { Error: envelope }, securitySchemes: { bearer } },
+    components: {
+      responses: {
+        Error: { description: 'The error envelope.', content: { 'application/json': { schema: envelope } } },
+      },
+      securitySchemes: { bearer },
+    },
   }
+}
+
+/** One line for each path: what changed in a route is one line of a diff. */
+export function openapiText(table: RouteTable, schemas: JsonSchemas, title: string): string {
+  const { paths, components, ...head } = openapi(table, schemas, title)
+  const lines = Object.entries(paths as Record<string, Json>).map(
+    ([path, operations]) => `    ${JSON.stringify(path)}: ${JSON.stringify(operations)}`,
+  )
+  const parts = [
+    ...Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`),
+    lines.length > 0 ? `  "paths": {\n${lines.join(',\n')}\n  }` : '  "paths": {}',
+    `  "components": ${JSON.stringify(components)}`,
+  ]
+  return `{\n${parts.join(',\n')}\n}\n`
 }
 
 const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
 
-const failure = {
-  description: 'The error envelope.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-}
+const failure = { $ref: '#/components/responses/Error' }
 
 const envelope = {
   type: 'object',

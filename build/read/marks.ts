@@ -1,16 +1,19 @@
 /** Decorators of the SDK, by what they are imported as: never by spelling. */
 import type { ClassSyntax, DecoratorSyntax } from '../classes.ts'
-import { decoratorNames, type ForeignMark, type Mark } from '../declaration.ts'
+import { decoratorNames, type ForeignMark, type Mark, sdkName } from '../declaration.ts'
 import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 
 export function readMarks(program: Program, file: SourceFile, decorators: readonly DecoratorSyntax[]): Mark[] {
-  return decorators.flatMap((decorator) => {
+  const marks: Mark[] = []
+  for (const decorator of decorators) {
     const name = program.sdkDecorator(file, decorator)
-    if (name === undefined) return []
+    if (name === undefined) continue
     const { place, isCalled } = decorator
-    return [{ name, place, isCalled, arguments: decorator.arguments.map((part) => program.evaluate(file, part)) }]
-  })
+    const given = decorator.arguments.map((part) => program.evaluate(file, part))
+    marks.push({ name, place, isCalled, arguments: given })
+  }
+  return marks
 }
 
 /** Decorators on a class and inside of it that bear the name of one of the SDK's and come from elsewhere. */
@@ -19,9 +22,10 @@ export function readForeignMarks(program: Program, file: SourceFile, syntax: Cla
   const read = (decorators: readonly DecoratorSyntax[], member?: string) =>
     decorators.flatMap(({ callee, place }): ForeignMark[] => {
       if (callee.kind !== 'name' || !decoratorNames.has(callee.name)) return []
+      const origin = file.imports.get(callee.name)
+      if (origin?.from === sdkName) return []
       const meaning = program.meaningOfExpression(file, callee)
       if (meaning?.kind === 'sdk') return []
-      const origin = file.imports.get(callee.name)
       if (!origin && !file.declared.has(callee.name)) return [] // said as not imported
       const from = meaning?.kind === 'foreign' ? meaning.from : (origin?.from ?? 'this very file')
       return [{ classId, member, name: callee.name, from, isOfPackage: meaning?.kind === 'foreign', place }]

@@ -2,6 +2,7 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import { type Fact, isReadable, type Mark, option, type Place, unreadable } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
+import { isGiven } from '../schemas.ts'
 
 /** A form that a value must have. */
 export type Form =
@@ -110,16 +111,25 @@ export function refuseArguments(
 ): Refusal<Place>[] {
   const { name, place } = mark
   if (!mark.isCalled) return [] // said elsewhere
-  const superfluous = mark.arguments
-    .slice(forms.length)
-    .map((extra) => refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
-  const judged = forms.flatMap(({ form, what, required }, index) => {
+  const refused: Refusal<Place>[] = []
+  for (const extra of mark.arguments.slice(forms.length)) {
+    refused.push(refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
+  }
+  for (const [index, { form, what, required }] of forms.entries()) {
     const fact = mark.arguments[index]
-    const isAbsent = !fact || (fact.kind === 'literal' && fact.value === undefined)
-    if (!isAbsent) return refuseForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`)
-    return required === undefined ? [] : [refusal('argument-missing', place, { name, what, form: required })]
-  })
-  return [...superfluous, ...judged]
+    if (isGiven(fact)) {
+      if (!isPlainly(fact, form))
+        refused.push(...refuseForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`))
+    } else if (required !== undefined) {
+      refused.push(refusal('argument-missing', place, { name, what, form: required }))
+    }
+  }
+  return refused
+}
+
+/** Most values are what they must be, and need no words. */
+function isPlainly(fact: Fact, form: Form): boolean {
+  return form.is === 'anything' || (form.is === 'string' && fact.kind === 'literal' && typeof fact.value === 'string')
 }
 
 function countOf(count: number): string {
