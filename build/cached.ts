@@ -8,13 +8,12 @@ import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { writeWhole } from './emit/write.ts'
 import type { BuildOptions, BuildResult } from './index.ts'
-import { sourcesBelow } from './listing.ts'
 import type { Refusal } from './refusals/index.ts'
 
 interface BuildRecord {
   /** Of the compiler and its options. */
   key: string
-  /** Every file below the entry's folder, in its order. */
+  /** Every file below the entry's folder. */
   listed: string
   /** Content by absolute path: what was read, and what was written. */
   contents: Record<string, string>
@@ -44,14 +43,18 @@ function readUnchanged(file: string, options: BuildOptions): BuildResult | undef
     if (record.key !== keyOf(options) || record.listed !== listingOf(options)) return undefined
     for (const [name, hash] of Object.entries(record.contents)) if (hashOf(name) !== hash) return undefined
     const table = JSON.parse(fs.readFileSync(path.join(options.out, 'table.json'), 'utf8')) as RouteTable
-    return { refusals: record.refusals, built: { table, sizes: record.sizes, inputs: [], outputs: [] } }
+    return {
+      refusals: record.refusals,
+      built: { table, sizes: record.sizes, inputs: [], outputs: [], isSelfContained: true },
+    }
   } catch {
     return undefined // no record, one of another version, or a file that is gone
   }
 }
 
 function writeRecord(file: string, options: BuildOptions, { refusals, built }: BuildResult, began: number): void {
-  const { inputs, outputs, sizes } = built!
+  const { inputs, outputs, sizes, isSelfContained } = built!
+  if (!isSelfContained) return
   // a file that was written while it was being read may have been read before: its content now proves nothing
   if (inputs.some((name) => fs.statSync(name).mtimeMs > began - 20)) return
   const contents = Object.fromEntries([...inputs, ...outputs].map((name) => [name, hashOf(name)]))
@@ -64,7 +67,8 @@ function hashOf(file: string): string {
 }
 
 function listingOf({ root, entry }: BuildOptions): string {
-  const listed = sourcesBelow(path.dirname(path.resolve(root, entry)))
+  // whatever its kind, a file that comes may be what an import means
+  const listed = filesBelow(path.dirname(path.resolve(root, entry))).sort()
   return createHash('sha1').update(listed.join('\n')).digest('base64')
 }
 
@@ -74,16 +78,28 @@ function keyOf(options: BuildOptions): string {
     const found = fs.statSync(file, { throwIfNoEntry: false })
     return found ? `${file} ${found.mtimeMs} ${found.size}` : `${file} -`
   }
-  const installed = ['node_modules/.package-lock.json', 'package.json', 'tsconfig.json'].map((name) =>
-    stamp(path.join(options.root, name)),
-  )
+  const installed = stamped.map((name) => stamp(path.join(options.root, name)))
   const own = filesBelow(import.meta.dirname).map(stamp)
   return createHash('sha1')
     .update(JSON.stringify([options, installed, own]))
     .digest('base64')
 }
 
+/** What a package manager writes, and what decides how imports resolve. */
+const stamped = [
+  'node_modules/.package-lock.json',
+  'node_modules/.modules.yaml',
+  'node_modules/.yarn-state.yml',
+  'package.json',
+  'package-lock.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'bun.lock',
+  'tsconfig.json',
+]
+
 function filesBelow(folder: string): string[] {
+  if (!fs.existsSync(folder)) return []
   return fs.readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     return entry.isFile() ? [path.join(entry.parentPath, entry.name)] : []
   })

@@ -2,53 +2,107 @@
  * What only the type checker can tell: the value of a constant that a package exports, from its literal type. It is asked
  * for that name alone, in a file of its own: of the project nothing is loaded, of the packages what declares the name.
  */
+import * as fs from 'node:fs'
 import path from 'node:path'
 import type { ts as TS } from 'ts-morph'
 import { Project, ts } from './typescript.ts'
 
-/** @returns the value, or `undefined` when its type does not fix it. */
-export type Ask = (folder: string, from: string, name: readonly string[]) => { value: unknown } | undefined
+export interface Checker {
+  /** @returns the value, or `undefined` when its type does not fix it. */
+  ask(folder: string, from: string, name: readonly string[]): { value: unknown } | undefined
+  /** Whether it was asked, and so read files that nobody else has read. */
+  wasAsked(): boolean
+  /** Whether a file that an answer was read from is another now. */
+  isStale(): boolean
+}
 
 /** @param root absolute. @param options how imports resolve. */
-export function createChecker(root: string, options: TS.CompilerOptions): Ask {
+export function createChecker(root: string, options: TS.CompilerOptions): Checker {
+  const files = new Map<string, string>()
   const answers = new Map<string, { value: unknown } | undefined>()
   let project: InstanceType<typeof Project> | undefined
 
-  return (folder, from, name) => {
-    const key = JSON.stringify([folder, from, name])
-    if (!answers.has(key)) answers.set(key, answer(folder, from, name))
-    return answers.get(key)
+  return {
+    ask(folder, from, name) {
+      const key = JSON.stringify([folder, from, name])
+      if (!answers.has(key)) answers.set(key, answer(folder, from, name))
+      return answers.get(key)
+    },
+    wasAsked: () => answers.size > 0,
+    isStale: () => [...files].some(([file, stamp]) => stampOf(file) !== stamp),
+  }
+
+  function open() {
+    const opened = new Project({
+      compilerOptions: { ...options, noLib: true, types: [], noEmit: true, strict: true },
+      skipAddingFilesFromTsConfig: true,
+    })
+    opened.createSourceFile(path.join(root, 'stack.lib.d.ts'), fewTypes, { overwrite: true })
+    return opened
   }
 
   function answer(folder: string, from: string, [exported, ...members]: readonly string[]) {
     if (exported === 'default' || exported === undefined) return undefined
-    project ??= new Project({
-      compilerOptions: { ...options, noLib: true, types: [], noEmit: true, strict: true },
-      skipAddingFilesFromTsConfig: true,
-    })
+    project ??= open()
     const access = members.map((member) => `[${JSON.stringify(member)}]`).join('')
     const text = `import { ${exported} as asked } from ${JSON.stringify(from)}\nasked${access}\n`
     const file = project.createSourceFile(path.join(folder || root, 'stack.asked.ts'), text, { overwrite: true })
     const statement = file.compilerNode.statements.at(-1) as TS.ExpressionStatement
     const checker = project.getTypeChecker().compilerObject
+    for (const loaded of project.getSourceFiles()) files.set(loaded.getFilePath(), stampOf(loaded.getFilePath()))
+    const [declaration] = file.compilerNode.statements as unknown as [TS.ImportDeclaration]
+    const { elements } = declaration.importClause!.namedBindings as TS.NamedImports
+    if (!isConstant(checker.getSymbolAtLocation(elements[0]!.name), checker)) return undefined
     return valueOfType(checker.getTypeAtLocation(statement.expression), checker, statement)
   }
 }
 
-/** Literal types, enum members, and objects made of nothing else. */
+/** Literal types, enum members, and objects made of nothing else, as the types of constants are written that never change. */
 function valueOfType(type: TS.Type, checker: TS.TypeChecker, at: TS.Node): { value: unknown } | undefined {
   if (type.isStringLiteral() || type.isNumberLiteral()) return { value: type.value }
   if (type.flags & ts.TypeFlags.BooleanLiteral) return { value: checker.typeToString(type) === 'true' }
   if (type.flags & ts.TypeFlags.Null) return { value: null }
-  const isPlain = type.flags & ts.TypeFlags.Object && type.getCallSignatures().length === 0 && !type.isClass()
-  const properties = isPlain ? type.getProperties() : []
+  // an interface, an index signature and a member that may be written leave room for more than the type says
+  const flags = type.flags & ts.TypeFlags.Object ? (type as TS.ObjectType).objectFlags : 0
+  const isAnonymous = (flags & (ts.ObjectFlags.Anonymous | ts.ObjectFlags.Mapped)) !== 0
+  const isOpen = type.getCallSignatures().length > 0 || checker.getIndexInfosOfType(type).length > 0
+  const properties = isAnonymous && !isOpen ? type.getProperties() : []
   if (properties.length === 0) return undefined
   const entries: [string, unknown][] = []
   for (const property of properties) {
-    const isOptional = property.flags & ts.SymbolFlags.Optional
-    const found = isOptional ? undefined : valueOfType(checker.getTypeOfSymbolAtLocation(property, at), checker, at)
+    const isFixed = isReadonly(property) && !(property.flags & ts.SymbolFlags.Optional)
+    const found = isFixed ? valueOfType(checker.getTypeOfSymbolAtLocation(property, at), checker, at) : undefined
     if (!found) return undefined
     entries.push([property.name, found.value])
   }
   return { value: Object.fromEntries(entries) }
 }
+
+function isReadonly(property: TS.Symbol): boolean {
+  const isDeclared = property.declarations?.some(
+    (declaration) => ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Readonly,
+  )
+  const { links } = property as unknown as { links?: { checkFlags?: number } }
+  const isMapped = ((links?.checkFlags ?? 0) & 8) !== 0 // CheckFlags.Readonly: of a mapped type like `Readonly<…>`
+  return isDeclared === true || isMapped
+}
+
+/** A `const`, or an enum: a `let` may be something else by now. */
+function isConstant(symbol: TS.Symbol | undefined, checker: TS.TypeChecker): boolean {
+  const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  const declaration = target?.valueDeclaration
+  if (!declaration) return false
+  if (ts.isEnumDeclaration(declaration)) return true
+  return ts.isVariableDeclaration(declaration) && (ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const) !== 0
+}
+
+function stampOf(file: string): string {
+  const found = fs.statSync(file, { throwIfNoEntry: false })
+  return found ? `${found.mtimeMs} ${found.size}` : 'none'
+}
+
+/** What the types of constants are written with; TypeScript's own library would take longer to load than all the rest. */
+const fewTypes = `interface Array<T> { length: number }
+interface Boolean {} interface CallableFunction {} interface Function {} interface IArguments {}
+interface NewableFunction {} interface Number {} interface Object {} interface RegExp {} interface String {}
+type Readonly<T> = { readonly [P in keyof T]: T[P] }`

@@ -49,6 +49,9 @@ export interface ClassSyntax {
   line: number
   /** From the first character after decorators, `export` and `default` on, and where `default` stands. */
   keyword: number
+  /** Where `export` stands, or else `class`. */
+  start: number
+  /** With the blanks after it. */
   defaultKeyword: Place | undefined
   isAbstract: boolean
   /** Has a static member `~standard`: is itself a Standard Schema. */
@@ -79,7 +82,8 @@ export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
     place,
     line: lineOf(place),
     keyword,
-    defaultKeyword: defaultKeyword && at(defaultKeyword),
+    start: node.modifiers?.find(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)?.getStart(reader.tree) ?? keyword,
+    defaultKeyword: defaultKeyword && withBlanks(at(defaultKeyword), reader.tree.text),
     isAbstract: hasModifier(node, ts.SyntaxKind.AbstractKeyword),
     isSchema: node.members.some(
       (member) =>
@@ -95,7 +99,10 @@ export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
     members: node.members
       .filter((member) => !ts.isConstructorDeclaration(member))
       .flatMap((member) => readMember(reader, member)),
-    memberNames: node.members.flatMap(nameOfMember),
+    memberNames: [
+      ...node.members.flatMap(nameOfMember),
+      ...(built ? propertiesOf(built as TS.ConstructorDeclaration) : []),
+    ],
   })
 }
 
@@ -111,6 +118,11 @@ function keywordOf({ tree }: Reader, node: TS.ClassDeclaration): number {
 
 const trivia = /(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
 
+function withBlanks(place: Place, text: string): Place {
+  const end = place.end + /^\s*/.exec(text.slice(place.end, place.end + 200))![0].length
+  return { ...place, end }
+}
+
 /** An overload's signature, and a field that is only declared, are nothing at run time. */
 function nameOfMember(node: TS.ClassElement): string[] {
   const isReal = ts.isPropertyDeclaration(node)
@@ -119,6 +131,13 @@ function nameOfMember(node: TS.ClassElement): string[] {
   const name =
     isReal && node.name && !hasModifier(node, ts.SyntaxKind.StaticKeyword) ? propertyName(node.name) : undefined
   return name === undefined ? [] : [name]
+}
+
+/** `constructor(private readonly orders: Orders)` is a field too. */
+function propertiesOf({ parameters }: TS.ConstructorDeclaration): string[] {
+  return parameters.flatMap(({ name, modifiers }) =>
+    ts.isIdentifier(name) && modifiers?.some(ts.isModifier) ? [name.text] : [],
+  )
 }
 
 function readMember(reader: Reader, node: TS.ClassElement): MemberSyntax[] {

@@ -21,6 +21,8 @@ export interface Compiler {
   survey(): Promise<Refusal[]>
   /** Bundles and writes what was checked. */
   emit(checked: { refusals: Refusal[]; linked: Linked }): Promise<BuildResult>
+  /** Absolute paths of every source that was read. */
+  reads(): string[]
   close(): Promise<void>
 }
 
@@ -73,8 +75,18 @@ export function openCompiler({
       keepOnly(folder, new Set(files.map(({ name }) => name)))
       const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
       const read = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
-      return { refusals, built: { table, sizes, inputs: read, outputs: written.map(({ file }) => file) } }
+      return {
+        refusals,
+        built: {
+          table,
+          sizes,
+          inputs: read,
+          outputs: written.map(({ file }) => file),
+          isSelfContained: program.isSelfContained(),
+        },
+      }
     },
+    reads: program.sources.absolutes,
     close: bundler.close,
   }
 }

@@ -23,14 +23,17 @@ export interface Location extends Place {
   endColumn: number
 }
 
-/** A value as far as it is known at build; one that is written elsewhere has the place where it is used. */
+/**
+ * A value as far as it is known at build. One that is written elsewhere, or inside of something (parentheses, `as const`),
+ * has the place where it is used: no edit can go by it.
+ */
 export type Fact =
   | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place; isElsewhere?: true }
   | { kind: 'list'; items: Fact[]; place: Place; isElsewhere?: true }
   | { kind: 'record'; entries: Entry[]; place: Place; isElsewhere?: true }
-  | { kind: 'class'; id: ClassId; place: Place }
+  | { kind: 'class'; id: ClassId; place: Place; isElsewhere?: true }
   /** Known only at run time, or not at all: `text` is what was written. */
-  | { kind: 'unknown'; text: string; place: Place }
+  | { kind: 'unknown'; text: string; place: Place; isElsewhere?: true; isType?: true }
 
 /** Keys of entries that cannot be read: a spread of something unknown, a computed key. */
 export const spreadKey = '...'
@@ -94,6 +97,10 @@ export interface ClassDeclaration {
   line: number
   /** Offset of `class`, or `abstract class`. */
   keyword: number
+  /** The same, with `export` before it. */
+  start: number
+  /** Its type is exported, and itself not. */
+  isTypeExported: boolean
   defaultKeyword: Place | undefined
   /** The name it is exported by, if it is exported by name. */
   exportName: string | undefined
@@ -177,8 +184,9 @@ export interface Imports {
   named: { from: string; lastName: number }[]
   /** Every relative specifier. */
   relative: string[]
-  /** Every local name that is imported. */
-  names: string[]
+  names: { local: string; from: string; name: string }[]
+  /** Every name that means something at the top of the file. */
+  taken: string[]
 }
 
 /** What tsconfig.json, or what it extends, says about decorators. */
@@ -249,7 +257,7 @@ export function text(fact: Fact | undefined): string | undefined {
 }
 
 /** The classes that a module's list names. */
-export function listed(module: ClassDeclaration, list: string): { id: ClassId; place: Place }[] {
+export function listed(module: ClassDeclaration, list: string): (Fact & { kind: 'class' })[] {
   const fact = option(markOf(module, 'Module')?.arguments[0], list)
   return fact?.kind === 'list' ? fact.items.filter((item) => item.kind === 'class') : []
 }

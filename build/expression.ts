@@ -3,8 +3,10 @@ import type { ts as TS } from 'ts-morph'
 import type { Place } from './declaration.ts'
 import { ts } from './typescript.ts'
 
-/** An expression as written. */
-export type Expression =
+/** An expression as written; one that stands inside parentheses, a cast or `Object.freeze` is wrapped. */
+export type Expression = Written & { isWrapped?: true }
+
+type Written =
   | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
   | { kind: 'template'; parts: Expression[]; text: string; place: Place }
   | { kind: 'sum'; terms: Expression[]; text: string; place: Place }
@@ -38,10 +40,10 @@ export function createExpressionReader(
       ts.isSatisfiesExpression(node) ||
       ts.isNonNullExpression(node)
     ) {
-      return readExpression(node.expression)
+      return { ...readExpression(node.expression), isWrapped: true }
     }
     const frozen = frozenIn(node)
-    if (frozen) return readExpression(frozen)
+    if (frozen) return { ...readExpression(frozen), isWrapped: true }
     if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text, place }
     if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text), place }
     if (
@@ -76,7 +78,7 @@ export function createExpressionReader(
       return { kind: 'template', parts, text: written(node), place }
     }
     if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
-      return { kind: 'sum', terms: [readExpression(node.left), readExpression(node.right)], text: written(node), place }
+      return { kind: 'sum', terms: termsOf(node).map(readExpression), text: written(node), place }
     }
     if (ts.isSpreadElement(node)) return { kind: 'spread', of: readExpression(node.expression), place }
     if (ts.isArrayLiteralExpression(node)) return { kind: 'list', items: node.elements.map(readExpression), place }
@@ -115,4 +117,15 @@ function frozenIn(node: TS.Expression): TS.Expression | undefined {
   return isFreeze && ts.isIdentifier(callee.expression) && callee.expression.text === 'Object'
     ? node.arguments[0]
     : undefined
+}
+
+/** The terms of `a + b + c`: a long sum is a deep tree. */
+export function termsOf(node: TS.Expression): TS.Expression[] {
+  const terms: TS.Expression[] = []
+  let rest = node
+  while (ts.isBinaryExpression(rest) && rest.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+    terms.push(rest.right)
+    rest = rest.left
+  }
+  return [rest, ...terms.reverse()]
 }

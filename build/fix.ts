@@ -8,24 +8,31 @@ import { withoutMark } from './sources.ts'
 /**
  * Applies every edit that touches no other: of two that meet, the first; the other's turn comes when the result is judged
  * again. All files of one refusal's edits change, or none.
- * @param root absolute.
+ * @param root absolute. @param done what was fixed in earlier rounds: what is still there was not mended by it.
  * @returns the refusals that were fixed, and the files that changed, absolute; all are written together.
  */
-export function applyFixes(root: string, refusals: readonly Refusal[]): { fixed: Refusal[]; changed: Set<string> } {
+export function applyFixes(
+  root: string,
+  refusals: readonly Refusal[],
+  done: Set<string> = new Set(),
+): { fixed: Refusal[]; changed: Set<string> } {
   const taken: Edit[] = []
   const fixed: Refusal[] = []
   for (const refusal of refusals) {
     const { edits } = refusal
+    const key = `${refusal.slug} ${refusal.place.file} ${refusal.message}`
+    if (done.has(key) || !edits.every(({ place }) => isText(path.join(root, place.file)))) continue
     // what is asked for twice, like one import for two decorators, is done once
     const added = edits.filter((edit) => !taken.some((other) => isSame(edit, other)))
     if (edits.length === 0 || added.some((edit) => taken.some((other) => meets(edit, other)))) continue
     taken.push(...added)
     fixed.push(refusal)
+    done.add(key)
   }
   const files = [...new Set(taken.map(({ place }) => place.file))]
   writeTogether(
     files.map((name) => {
-      const file = path.join(root, name)
+      const file = fs.realpathSync(path.join(root, name)) // a link stays one
       const text = fs.readFileSync(file, 'utf8')
       const edits = taken.filter(({ place }) => place.file === name)
       return { file, contents: edited(text, edits), mode: fs.statSync(file).mode & 0o777 }
@@ -55,4 +62,10 @@ function edited(text: string, edits: readonly Edit[]): string {
     from = place.end
   }
   return result + plain.slice(from)
+}
+
+/** Bytes that are no UTF-8 would come back as others. */
+function isText(file: string): boolean {
+  const bytes = fs.readFileSync(file)
+  return Buffer.from(bytes.toString('utf8')).equals(bytes)
 }

@@ -26,6 +26,8 @@ export interface Built {
   /** Absolute paths of everything that was read, and of what was written. */
   inputs: string[]
   outputs: string[]
+  /** Whether these inputs are all that decided the result. */
+  isSelfContained: boolean
 }
 
 export interface BuildResult {

@@ -8,9 +8,18 @@ export function sourcesBelow(folder: string): string[] {
   const found: string[] = []
   for (const entry of fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const absolute = path.join(folder, entry.name)
-    if (entry.isDirectory()) {
-      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) found.push(...sourcesBelow(absolute))
-    } else if (/\.tsx?$/.test(entry.name) && !/\.(?:d|test|spec)\.tsx?$/.test(entry.name)) found.push(absolute)
+    if (entry.name === 'node_modules' || entry.name.startsWith('.')) continue // editors keep locks and drafts there
+    if (entry.isDirectory()) found.push(...sourcesBelow(absolute))
+    else if (isSource(entry.name) && (!entry.isSymbolicLink() || isFile(absolute))) found.push(absolute)
   }
   return found
+}
+
+function isSource(name: string): boolean {
+  return /\.tsx?$/.test(name) && !/\.(?:d|test|spec)\.tsx?$/.test(name)
+}
+
+/** A link may lead to nothing. */
+function isFile(absolute: string): boolean {
+  return fs.statSync(absolute, { throwIfNoEntry: false })?.isFile() ?? false
 }

@@ -45,6 +45,8 @@ export interface Program {
   entry: string
   sources: Sources
   tsconfig(): Tsconfig | undefined
+  /** Whether all that was read is a source, or went into the bundle: not so where types of packages were asked. */
+  isSelfContained(): boolean
   /** tsconfig.json and what it extends, absolute. */
   configurations(): string[]
   /** Grows when what was found may be found elsewhere now: a file has come or gone, tsconfig.json has changed. */
@@ -64,6 +66,8 @@ export interface Program {
   fileOf(id: ClassId): SourceFile | undefined
   /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
   evaluate(file: SourceFile, expression: Expression): Fact
+  /** The same for what is only known at run time, like a schema: no package's types are asked. */
+  shapeOf(file: SourceFile, expression: Expression): Fact
   /** Whether a relative import leads to a file; of a package only the bundler knows. */
   leadsToFile(file: SourceFile, specifier: string): boolean
   /** The source that an import leads to. */
@@ -78,7 +82,7 @@ export function openProgram(root: string, entry: string): Program {
   const newResolver = () => createResolver(root, sources.isListed)
   const configured = () => ts.sys.getModifiedTime?.(path.join(root, 'tsconfig.json'))?.getTime()
   let resolver = newResolver()
-  let ask = createChecker(root, resolver.options)
+  let checker = createChecker(root, resolver.options)
   let tsconfig = readTsconfig(root)
   let configuredAt = configured()
   let generation = 0
@@ -114,18 +118,34 @@ export function openProgram(root: string, entry: string): Program {
         ? meaningOf(file, exported.local, seen)
         : meaningIn(file, exported.from, exported.name, seen)
     }
+    if (name === 'default') return undefined // which no star passes on
     const found = file.stars.flatMap((star) => meaningIn(file, star, name, seen) ?? [])
     const sure = found.filter(({ kind }) => kind !== 'foreign') // a package may export it, or not
     return sure.length === 1 ? sure[0] : undefined // a name that two of them export is exported by neither
   }
 
+  /** Of something whose value nobody asks for: whether it may be what it must be. */
+  function shapeOf(file: SourceFile, expression: Expression): Fact {
+    const root = pathOf(expression)?.root
+    const origin = root?.kind === 'name' ? file.imports.get(root.name) : undefined
+    const { place } = expression
+    if (origin?.isTypeOnly) return { kind: 'unknown', text: 'a type', place, isType: true }
+    const meaning = root && meaningOfExpression(file, root)
+    return meaning?.kind === 'foreign' ? { kind: 'unknown', text: 'of a package', place } : evaluate(file, expression)
+  }
+
   /** A constant of a package: its value is in its type. */
   function asked({ file, from, name }: Foreign, members: readonly string[], text: string, place: Place): Fact {
-    const value = ask(path.dirname(absoluteOf(file)), from, [name, ...members])
+    const value = checker.ask(path.dirname(absoluteOf(file)), from, [name, ...members])
     return value ? factOf(value.value, place) : { kind: 'unknown', text, place }
   }
 
   function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
+    const fact = evaluateBare(file, expression, seen)
+    return expression.isWrapped ? { ...fact, isElsewhere: true } : fact
+  }
+
+  function evaluateBare(file: SourceFile, expression: Expression, seen: readonly Expression[]): Fact {
     const { place } = expression
     const unknown = (text: string): Fact => ({ kind: 'unknown', text, place })
     if (seen.includes(expression)) return unknown('a constant that refers to itself')
@@ -176,13 +196,16 @@ export function openProgram(root: string, entry: string): Program {
         return { kind: 'record', entries, place }
       }
       case 'sum': {
-        const terms = expression.terms.map(inner)
-        const values = terms.map((term) => (term.kind === 'literal' ? term.value : undefined))
-        const isText = values.some((value) => typeof value === 'string')
-        if (values.some((value) => typeof value !== 'string' && typeof value !== 'number'))
-          return unknown(expression.text)
-        const value = isText ? values.join('') : (values as number[]).reduce((sum, term) => sum + term)
-        return { kind: 'literal', value, place }
+        let sum: string | number | undefined
+        for (const term of expression.terms) {
+          const fact = inner(term)
+          const value = fact.kind === 'literal' ? fact.value : undefined
+          if (typeof value !== 'string' && typeof value !== 'number') return unknown(expression.text)
+          // `+` adds two numbers, and joins what is text on either side
+          if (sum === undefined) sum = value
+          else sum = typeof sum === 'number' && typeof value === 'number' ? sum + value : `${sum}${value}`
+        }
+        return { kind: 'literal', value: sum, place }
       }
       case 'name': {
         const meaning = meaningOf(file, expression.name)
@@ -197,6 +220,7 @@ export function openProgram(root: string, entry: string): Program {
         if (meaning?.kind === 'constant') {
           return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
         }
+        if (meaning?.kind === 'foreign') return asked(meaning, [], expression.text, place)
         const path = pathOf(expression)
         const root = path && meaningOfExpression(file, path.root)
         if (root?.kind === 'foreign') return asked(root, path!.members, expression.text, place)
@@ -220,11 +244,30 @@ export function openProgram(root: string, entry: string): Program {
     return of?.kind === 'namespace' ? meaningIn(of.file, of.from, expression.property) : undefined
   }
 
+  /** Like meaningOf, for what does not exist at run time. */
+  function namesInType(file: SourceFile, name: string, depth = 0): string[] | undefined {
+    const own = file.types.get(name)
+    if (own || depth > 8) return own
+    const origin = file.imports.get(name) ?? file.exports.get(name)
+    if (origin && 'from' in origin) {
+      const from = imported(file, origin.from)
+      return from && namesInType(from, origin.name, depth + 1)
+    }
+    if (origin && origin.local !== name) return namesInType(file, origin.local, depth + 1)
+    for (const star of file.stars) {
+      const from = imported(file, star)
+      const found = from && namesInType(from, name, depth + 1)
+      if (found) return found
+    }
+    return undefined
+  }
+
   return {
     root,
     entry,
     sources,
     tsconfig: () => tsconfig,
+    isSelfContained: () => !checker.wasAsked() && !resolver.hasSearched(),
     configurations: () => configurations(root),
     generation: () => generation,
     refresh(touched) {
@@ -232,11 +275,11 @@ export function openProgram(root: string, entry: string): Program {
       const isOther = [...touched].some((absolute) => !sources.isRead(absolute))
       const hasSetChanged = sources.refresh(touched) || isOther
       const now = configured()
-      if (!hasSetChanged && now === configuredAt) return
+      if (!hasSetChanged && now === configuredAt && !checker.isStale()) return
       configuredAt = now
       tsconfig = readTsconfig(root)
       resolver = newResolver()
-      ask = createChecker(root, resolver.options)
+      checker = createChecker(root, resolver.options)
       generation++
     },
     tracked(work) {
@@ -251,6 +294,7 @@ export function openProgram(root: string, entry: string): Program {
     },
     locate: (place) => locationOf(place, sources.lineStartsOf(path.join(root, place.file))),
     evaluate: (file, expression) => evaluate(file, expression),
+    shapeOf,
     imported,
     leadsToFile: (file, specifier) => resolver.leads(absoluteOf(file), specifier),
     meaningOfExpression,
@@ -266,13 +310,7 @@ export function openProgram(root: string, entry: string): Program {
       dependencies.add(file)
       return file
     },
-    namesInType(file, name) {
-      const own = file.types.get(name)
-      if (own) return own
-      const origin = file.imports.get(name)
-      const from = origin && imported(file, origin.from)
-      return from?.types.get(origin!.name)
-    },
+    namesInType,
     sdkDecorator(file, { callee }) {
       const origin = callee.kind === 'name' ? file.imports.get(callee.name) : undefined
       if (origin?.from === sdkName) return origin.name // as nearly always
@@ -300,7 +338,8 @@ function factOf(value: unknown, place: Place): Fact {
 }
 
 function spread(list: Fact): Fact[] {
-  return list.kind === 'list' ? list.items : [{ ...list, kind: 'unknown', text: '...' } as Fact]
+  if (list.kind !== 'list') return [{ ...list, kind: 'unknown', text: '...' } as Fact]
+  return list.items.map((item) => ({ ...item, isElsewhere: true }))
 }
 
 /** A constant's value, at the place where the constant is used: that is where a refusal must point. */

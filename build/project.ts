@@ -17,7 +17,7 @@ export interface SourceFile {
   lineStarts: readonly number[]
   classes: ClassSyntax[]
   /** Local name → where it comes from; `*` for a namespace. */
-  imports: Map<string, { from: string; name: string }>
+  imports: Map<string, { from: string; name: string; isTypeOnly?: boolean }>
   /** Where a further import declaration may stand. */
   importsEnd: number
   /** `import { … }` of values: where the last name ends. */
@@ -41,6 +41,8 @@ export interface SourceFile {
   /** Imported names that are used as values elsewhere than as a decorator. */
   uses: Expression[]
   earlyCalls: EarlyCall[]
+  /** `import('@stack/backend')` */
+  wholeImports: { text: string; place: Place }[]
   /** `eval(…)` and `new Function(…)`. */
   evals: { text: string; place: Place }[]
   errors: { message: string; place: Place }[]
@@ -79,7 +81,7 @@ export function parse(path: string, text: string): SourceFile {
     lineStarts: tree.getLineStarts(),
     classes: [],
     imports: new Map(),
-    importsEnd: 0,
+    importsEnd: text.startsWith('#!') ? text.search(/\r?\n|$/) : 0,
     namedImports: [],
     needs: [],
     exports: new Map(),
@@ -91,6 +93,7 @@ export function parse(path: string, text: string): SourceFile {
     placed: new Set(),
     uses: [],
     earlyCalls: [],
+    wholeImports: [],
     evals: [],
     errors: [],
   }
@@ -118,23 +121,44 @@ function readStatement(reader: Reader, node: TS.Statement): void {
   if (ts.isImportDeclaration(node)) readImport(reader, node)
   else if (ts.isImportEqualsDeclaration(node)) readImportEquals(file, node)
   else if (ts.isExportDeclaration(node)) readExport(reader, node)
-  else if (ts.isExportAssignment(node)) {
-    if (ts.isIdentifier(node.expression)) file.exports.set('default', { local: node.expression.text })
-  } else if (ts.isClassDeclaration(node)) readClass(reader, node)
+  else if (ts.isExportAssignment(node)) readDefault(reader, node)
+  else if (ts.isClassDeclaration(node)) readClass(reader, node)
   else if (ts.isEnumDeclaration(node)) readEnum(reader, node)
-  else if (ts.isFunctionDeclaration(node) && node.name) file.declared.add(node.name.text)
+  else if (ts.isFunctionDeclaration(node) || ts.isModuleDeclaration(node)) declare(file, node, node.name)
   else if (ts.isTypeAliasDeclaration(node)) file.types.set(node.name.text, namesIn(node.type))
   else if (ts.isInterfaceDeclaration(node)) {
     file.types.set(node.name.text, node.heritageClauses?.flatMap(({ types }) => types.flatMap(namesIn)) ?? [])
   } else if (ts.isVariableStatement(node)) {
     for (const { name, initializer } of node.declarationList.declarations) {
-      if (!ts.isIdentifier(name)) continue
-      file.declared.add(name.text)
-      if (hasModifier(node, ts.SyntaxKind.ExportKeyword)) file.exports.set(name.text, { local: name.text })
-      if (initializer && node.declarationList.flags & ts.NodeFlags.Const) {
+      for (const one of namesOf(name)) declare(file, node, one)
+      if (ts.isIdentifier(name) && initializer && node.declarationList.flags & ts.NodeFlags.Const) {
         file.constants.set(name.text, reader.readExpression(initializer))
       }
     }
+  }
+}
+
+/** Every name that a file exports must be known as its own, also where its value is not: else `export *` would supply it. */
+function declare(file: SourceFile, node: TS.Statement, name: TS.Node | undefined): void {
+  if (!name || !ts.isIdentifier(name)) return
+  file.declared.add(name.text)
+  if (!hasModifier(node, ts.SyntaxKind.ExportKeyword)) return
+  if (!hasModifier(node, ts.SyntaxKind.DefaultKeyword)) file.exports.set(name.text, { local: name.text })
+}
+
+/** `const { a, b: [c] } = …` */
+function namesOf(name: TS.BindingName): TS.Identifier[] {
+  if (ts.isIdentifier(name)) return [name]
+  return name.elements.flatMap((element) => (ts.isBindingElement(element) ? namesOf(element.name) : []))
+}
+
+/** `export default …`: under a local name that no identifier can be. */
+function readDefault({ file, readExpression }: Reader, { expression, isExportEquals }: TS.ExportAssignment): void {
+  if (isExportEquals) return
+  if (ts.isIdentifier(expression)) file.exports.set('default', { local: expression.text })
+  else {
+    file.exports.set('default', { local: 'default' })
+    file.constants.set('default', readExpression(expression))
   }
 }
 
@@ -149,14 +173,17 @@ function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }
   else {
     const last = bindings.elements.at(-1)
     if (last && !importClause.isTypeOnly) file.namedImports.push({ from, lastName: last.end })
-    for (const { name, propertyName } of bindings.elements) {
-      file.imports.set(name.text, { from, name: (propertyName ?? name).text })
+    for (const { name, propertyName, isTypeOnly } of bindings.elements) {
+      const isType = isTypeOnly || importClause.isTypeOnly
+      file.imports.set(name.text, { from, name: (propertyName ?? name).text, ...(isType ? { isTypeOnly: true } : {}) })
     }
   }
 }
 
 /** `import sdk = require('…')` */
-function readImportEquals(file: SourceFile, { name, moduleReference }: TS.ImportEqualsDeclaration): void {
+function readImportEquals(file: SourceFile, node: TS.ImportEqualsDeclaration): void {
+  const { name, moduleReference } = node
+  declare(file, node, name)
   if (ts.isExternalModuleReference(moduleReference) && ts.isStringLiteral(moduleReference.expression)) {
     file.imports.set(name.text, { from: moduleReference.expression.text, name: '*' })
   }
@@ -178,15 +205,25 @@ function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTyp
 
 function readEnum({ file, at, written, readExpression }: Reader, node: TS.EnumDeclaration): void {
   let next: number | undefined = 0
+  const known = new Map<string, Expression>()
   const properties: Property[] = node.members.map((member) => {
     const key = ts.isIdentifier(member.name) || ts.isStringLiteral(member.name) ? member.name.text : undefined
     let value: Expression
-    if (member.initializer) value = readExpression(member.initializer)
+    if (member.initializer) value = inEnum(readExpression(member.initializer), known)
     else if (next === undefined) value = { kind: 'other', text: written(member), place: at(member) }
     else value = { kind: 'literal', value: next, place: at(member) }
     next = value.kind === 'literal' && typeof value.value === 'number' ? value.value + 1 : undefined
+    if (key !== undefined) known.set(key, value)
     return { key, keyPlace: at(member.name), value }
   })
   if (hasModifier(node, ts.SyntaxKind.ExportKeyword)) file.exports.set(node.name.text, { local: node.name.text })
   file.constants.set(node.name.text, { kind: 'record', properties, place: at(node) })
+}
+
+/** Inside an enum its earlier members go by their own names, before anything of the file. */
+function inEnum(expression: Expression, members: ReadonlyMap<string, Expression>): Expression {
+  if (expression.kind === 'name') return members.get(expression.name) ?? expression
+  if (expression.kind === 'sum') return { ...expression, terms: expression.terms.map((term) => inEnum(term, members)) }
+  if (expression.kind !== 'template') return expression
+  return { ...expression, parts: expression.parts.map((part) => inEnum(part, members)) }
 }

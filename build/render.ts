@@ -13,7 +13,10 @@ export interface Rendering {
 /** Columns of source that are shown: with the gutter, less than a terminal of 80. */
 const widest = 72
 
-export function render(refusals: readonly Refusal[], rendering: Rendering): string {
+export function render(refusals: readonly Refusal[], { sourceOf, ...others }: Rendering): string {
+  // what may be a secret is shown by no refusal, whatever it is about
+  const secrets = refusals.filter(({ isMasked }) => isMasked).map(({ place }) => place)
+  const rendering = { ...others, sourceOf: (file: string) => masked(sourceOf(file), file, secrets) }
   const errors = refusals.filter(({ severity }) => severity === 'error').length
   const warnings = refusals.length - errors
   const blocks = refusals.map((refusal) => renderOne(refusal, rendering))
@@ -21,13 +24,13 @@ export function render(refusals: readonly Refusal[], rendering: Rendering): stri
   return [...blocks, ...(counts ? [errors ? `${counts}: nothing was written` : counts] : [])].join('\n')
 }
 
-function renderOne({ slug, severity, message, place, fix, related, isMasked }: Refusal, rendering: Rendering): string {
+function renderOne({ slug, severity, message, place, fix, related }: Refusal, rendering: Rendering): string {
   const colour = severity === 'error' ? 'red' : 'yellow'
   const paint = painter(rendering.stream)
   const head = `${severity}[${slug}]`
   const lines = [
     wrap(`${head}: ${message}`, '  ', rendering).replace(head, paint(colour, head)),
-    ...frame(place, '^', '', isMasked ? masked(rendering, place) : rendering, colour),
+    ...frame(place, '^', '', rendering, colour),
     ...related.flatMap((other) => frame(other.place, '-', other.message, rendering, 'cyan')),
     wrap(`  fix: ${fix}`, '       ', rendering).replace('fix', paint('green', 'fix')),
   ]
@@ -94,22 +97,15 @@ function marked(
   return [`${gutter}${indent}${paint(underline)}`, `${gutter}${' '.repeat(at)}${paint(label)}`]
 }
 
-/** The source with asterisks for what stands at the place. */
-function masked(rendering: Rendering, { line, column, endLine, endColumn }: Location): Rendering {
-  return {
-    ...rendering,
-    sourceOf: (file) =>
-      rendering
-        .sourceOf(file)
-        ?.split('\n')
-        .map((text, index) => {
-          if (index + 1 < line || index + 1 > endLine) return text
-          const from = index + 1 === line ? column - 1 : 0
-          const to = index + 1 === endLine ? endColumn - 1 : text.length
-          return text.slice(0, from) + '*'.repeat(Math.max(0, to - from)) + text.slice(to)
-        })
-        .join('\n'),
-  }
+/** The source with asterisks for what stands at the places. */
+function masked(source: string | undefined, file: string, places: readonly Location[]): string | undefined {
+  return places
+    .filter((place) => place.file === file)
+    .reduce((text, { start, end }) => {
+      if (text === undefined) return undefined
+      const hidden = text.slice(start, end).replace(/[^\r\n]/g, '*')
+      return text.slice(0, start) + hidden + text.slice(end)
+    }, source)
 }
 
 type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim'

@@ -9,6 +9,8 @@ export interface Resolver {
   options: TS.CompilerOptions
   /** The source that a specifier leads to, absolute; `undefined` for a package, a declaration file, and nothing. */
   source(from: string, specifier: string): string | undefined
+  /** Whether a source was found by a search: another file could take its place without being one of those that are known. */
+  hasSearched(): boolean
   /** Whether a relative specifier leads to any file; of a package only the bundler knows. */
   leads(from: string, specifier: string): boolean
 }
@@ -21,13 +23,16 @@ export function createResolver(root: string, isSource: (absolute: string) => boo
   const options = compilerOptions(root)
   const cache = ts.createModuleResolutionCache(root, (name) => name, options)
   const found = new Map<string, string | undefined>()
+  let hasSearched = false
 
   function source(from: string, specifier: string): string | undefined {
     const isRelative = specifier.startsWith('.')
     const folder = path.dirname(from)
     const key = isRelative ? path.join(folder, specifier) : `${folder}\0${specifier}`
     if (found.has(key)) return found.get(key)
-    const resolved = (isRelative ? knownAt(key, isSource) : undefined) ?? resolve(from, specifier)
+    const known = isRelative ? knownAt(key, isSource) : undefined
+    const resolved = known ?? resolve(from, specifier)
+    hasSearched ||= known === undefined && resolved !== undefined
     found.set(key, resolved)
     return resolved
   }
@@ -43,6 +48,7 @@ export function createResolver(root: string, isSource: (absolute: string) => boo
   return {
     options,
     source,
+    hasSearched: () => hasSearched,
     leads(from, specifier) {
       if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return true
       if (source(from, specifier) !== undefined) return true

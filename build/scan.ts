@@ -2,6 +2,7 @@
 import type { ts as TS } from 'ts-morph'
 import { decoratorAt, unwrapped } from './classes.ts'
 import { sdkName } from './declaration.ts'
+import { termsOf } from './expression.ts'
 import type { Reader } from './project.ts'
 import { hasModifier } from './syntax.ts'
 import { ts } from './typescript.ts'
@@ -34,6 +35,12 @@ export function scan({ tree, ...shared }: Reader): void {
       case ts.SyntaxKind.InterfaceDeclaration:
       case ts.SyntaxKind.TypeAliasDeclaration:
         return
+      case ts.SyntaxKind.BinaryExpression: {
+        const terms = termsOf(node as TS.BinaryExpression)
+        if (terms.length <= 2) break
+        for (const term of terms) visit(term, when)
+        return
+      }
       case ts.SyntaxKind.CallExpression:
       case ts.SyntaxKind.NewExpression:
         visitCall(node as TS.CallExpression | TS.NewExpression, when)
@@ -58,6 +65,9 @@ export function scan({ tree, ...shared }: Reader): void {
   function visitDecorator(node: TS.Decorator, when: When): void {
     if (!known.has(node.getStart(tree))) file.decorators.push(decoratorAt(reader, node, false))
     const call = unwrapped(node.expression)
+    const callee = ts.isCallExpression(call) ? call.expression : call
+    // what is made some other way than by its name is not read, and must not be lost
+    if (!ts.isIdentifier(callee) && !ts.isPropertyAccessExpression(callee)) visit(callee, when)
     if (ts.isCallExpression(call)) for (const argument of call.arguments) visit(argument, when)
   }
 
@@ -73,6 +83,11 @@ export function scan({ tree, ...shared }: Reader): void {
     if (ts.isIdentifier(callee) && (callee.text === 'Function' || (callee.text === 'eval' && !isNew))) {
       const isOwn = file.declared.has(callee.text) || file.imports.has(callee.text)
       if (!isOwn) file.evals.push({ text: written(callee), place: at(callee) })
+    }
+    const [specifier] = node.arguments ?? []
+    const isImport = callee.kind === ts.SyntaxKind.ImportKeyword
+    if (isImport && specifier && ts.isStringLiteral(specifier) && specifier.text === sdkName) {
+      file.wholeImports.push({ text: written(node), place: at(node) })
     }
     if (when !== 'later') note(callee, isNew, when, node)
   }
@@ -97,7 +112,7 @@ function createFinder({ tree, file }: Reader, known: ReadonlySet<number>): (node
       if (!known.has(at) && !known.has(at - 1)) places.push(at) // a decorator that was read already, and its name
     }
   }
-  for (const word of ['@', 'eval', 'Function']) find(word)
+  for (const word of ['@', 'eval', 'Function', sdkName]) find(word)
   for (const [name, origin] of file.imports) if (!(origin.from === sdkName && harmless.has(origin.name))) find(name)
   places.sort((a, b) => a - b)
   return ({ pos, end }) => {

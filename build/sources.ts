@@ -11,6 +11,8 @@ export interface Sources {
   isListed(absolute: string): boolean
   /** The file's model, read now if it was not yet. @throws when it cannot be read. */
   read(absolute: string): SourceFile
+  /** The text that the model is of: what is on the disk may be another by now. */
+  textOf(absolute: string): string
   /** Every file that was read, absolute. */
   absolutes(): string[]
   /** Whether it was read already. */
@@ -30,6 +32,7 @@ export interface Sources {
 
 interface Version {
   file: SourceFile
+  text: string
   modified: number
   size: number
 }
@@ -50,8 +53,9 @@ export function openSources(root: string, folder: string): Sources {
     const before = versions.get(absolute)
     if (before) return before.file
     const { mtimeMs: modified, size } = fs.statSync(absolute)
-    const file = parse(nameOf(absolute), withoutMark(fs.readFileSync(absolute, 'utf8')))
-    versions.set(absolute, { file, modified, size })
+    const text = withoutMark(fs.readFileSync(absolute, 'utf8'))
+    const file = parse(nameOf(absolute), text)
+    versions.set(absolute, { file, text, modified, size })
     current.add(file)
     return file
   }
@@ -63,6 +67,10 @@ export function openSources(root: string, folder: string): Sources {
     },
     isListed: (absolute) => known.has(absolute),
     read,
+    textOf(absolute) {
+      read(absolute)
+      return versions.get(absolute)!.text
+    },
     absolutes: () => [...versions.keys()],
     isRead: (absolute) => versions.has(absolute),
     isCurrent: (file) => current.has(file),

@@ -6,6 +6,8 @@ import { ts } from './typescript.ts'
 export function namesIn(type: TS.Node): string[] {
   const names: string[] = []
   const visit = (node: TS.Node): void => {
+    // what an index picks, and what a template is made of, says nothing of the whole
+    if (ts.isIndexedAccessTypeNode(node) || ts.isTemplateLiteralTypeNode(node)) return
     if (ts.isIdentifier(node)) names.push(node.text)
     else if (ts.isLiteralTypeNode(node) && node.literal.kind === ts.SyntaxKind.NullKeyword) names.push('null')
     else if (node.kind >= ts.SyntaxKind.FirstKeyword && node.kind <= ts.SyntaxKind.LastKeyword) {

@@ -1,4 +1,5 @@
 /** What is built: a project, and the auth module, by the same compiler under different circumstances (contract 1.2, 5.1). */
+import * as fs from 'node:fs'
 import path from 'node:path'
 import { authPaths } from '../src/wire/auth-paths.ts'
 import type { Project } from '../src/wire/project.ts'
@@ -15,7 +16,8 @@ export function projectTarget(
 ): BuildOptions {
   const owner = 'the auth worker'
   return {
-    root,
+    // as the bundler names files: a project may be reached through a link
+    root: fs.existsSync(root) ? fs.realpathSync(root) : root,
     entry,
     out,
     project: { name, roles },

@@ -12,6 +12,7 @@ export function compilerOptions(root: string): TS.CompilerOptions {
   const fallback: TS.CompilerOptions = {
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
+    customConditions: ['workerd', 'worker'], // as the bundler has them
     allowImportingTsExtensions: true,
   }
   const { paths, baseUrl, pathsBasePath } = declaredOptions(root) ?? {}

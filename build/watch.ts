@@ -37,18 +37,18 @@ const lookAgainMs = 100
 /** Builds now, and then at every change. Resolves when the first build is done and changes are seen. */
 export async function watchProject({ root, target, onOutcome, onOther }: WatchOptions): Promise<Watch> {
   let compiler: { options: string; is: Compiler } | undefined
-  let outside = new Set<string>()
+  let outside: ReadonlySet<string> = new Set()
   const touched = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let lookAgain: NodeJS.Timeout | undefined
   let stamps = new Map<string, string>()
   let running = Promise.resolve()
 
+  const out = outOf(target, root)
   const isIgnored = (file: string) => {
-    const [first] = path.relative(root, file).split(path.sep)
-    return (
-      /(?:^|[\\/])(?:node_modules|\.git|\.wrangler)(?:[\\/]|$)/.test(path.relative(root, file)) || first === '.stack'
-    )
+    const name = path.relative(root, file)
+    const isInstalled = /(?:^|[\\/])(?:node_modules|\.git|\.wrangler)(?:[\\/]|$)/.test(name)
+    return isInstalled || name.split(path.sep)[0] === '.stack' || file === out || file.startsWith(out + path.sep)
   }
   const watcher = watch(root, { ignored: isIgnored, ignoreInitial: true })
   watcher.on('all', (event, file) => {
@@ -115,9 +115,10 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
         compiler = { options: key, is: openCompiler(options) }
       }
       const { refusals, linked } = compiler.is.check(changed)
+      observe(compiler.is.reads())
       const result = linked ? await compiler.is.emit({ refusals, linked }) : { refusals, built: undefined }
       const milliseconds = performance.now() - began
-      if (result.built) observe(result.built)
+      if (result.built) observe(result.built.inputs)
       await onOutcome(
         result.built
           ? { kind: 'built', refusals: result.refusals, built: result.built, milliseconds }
@@ -130,14 +131,23 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
   }
 
   /** What the bundle is made of: looked at again, and observed where it does not lie below the root. */
-  function observe({ inputs }: Built): void {
+  function observe(inputs: readonly string[]): void {
     for (const file of inputs) if (!stamps.has(file) && !file.includes('node_modules')) stamps.set(file, stampOf(file))
     const found = inputs.filter(
       (file) => !file.startsWith(root + path.sep) && !file.includes(`${path.sep}node_modules${path.sep}`),
     )
     const added = found.filter((file) => !outside.has(file))
-    outside = new Set(found)
+    outside = new Set([...outside, ...added])
     if (added.length > 0) watcher.add(added)
+  }
+}
+
+/** Where is written what must not be taken for a change. */
+function outOf(target: () => BuildOptions, root: string): string {
+  try {
+    return target().out
+  } catch {
+    return path.join(root, '.stack') // the first build will say what is wrong
   }
 }
 

@@ -36,7 +36,7 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
       folder,
     )
   }
-  if (flags.fix) await fix(root, target())
+  if (flags.fix) await fix(root, target(), flags.format)
   await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))
 }
 
@@ -54,26 +54,28 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
   if (!auth.built) throw new Error('the auth module does not build')
 }
 
-async function fix(root: string, target: BuildOptions): Promise<void> {
+async function fix(root: string, target: BuildOptions, format: Format): Promise<void> {
+  const say = (line: string) => format === 'text' && process.stderr.write(`${line}\n`) // the others are for machines
   const { openCompiler } = await import('../build/compiler.ts')
   const compiler = openCompiler(target)
   let count = 0
+  const done = new Set<string>()
   let touched = new Set<string>()
   try {
     for (let round = 0; round < mostRounds; round++) {
       // a file that was written in the same moment as it was read looks as it did
-      const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals)
+      const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {
-        process.stderr.write(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}\n`)
+        say(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}`)
       }
     }
   } finally {
     await compiler.close()
   }
-  process.stderr.write(count === 0 ? 'nothing to fix that has one exact fix\n\n' : `${count} fixed\n\n`)
+  say(count === 0 ? 'nothing to fix that has one exact fix\n' : `${count} fixed\n`)
 }
 
 async function watch(root: string, target: () => BuildOptions, format: Format): Promise<void> {
@@ -96,5 +98,5 @@ async function watch(root: string, target: () => BuildOptions, format: Format): 
   })
   if (format === 'text') process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
   await interrupted
-  await watching.close()
+  await watching.close().catch(() => {}) // a build that was under way has lost its bundler to the same signal
 }

@@ -79,9 +79,11 @@ function argument(
 
 /** A parameter that stands once is text, one that is repeated a list. */
 function record(query: URLSearchParams): Record<string, string | string[]> {
-  const entries = [...new Set(query.keys())].map((name): [string, string | string[]] => {
-    const [first, ...others] = query.getAll(name)
-    return [name, others.length === 0 ? first! : [first!, ...others]]
-  })
+  const entries = new Map<string, string | string[]>()
+  for (const [name, value] of query) {
+    const before = entries.get(name)
+    if (Array.isArray(before)) before.push(value)
+    else entries.set(name, before === undefined ? value : [before, value])
+  }
   return Object.fromEntries(entries)
 }

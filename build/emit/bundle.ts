@@ -93,7 +93,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
         return { files, refusals, inputs }
       } catch (error) {
         if (!(error instanceof Error && 'errors' in error)) throw error
-        return { files: [], refusals: failures(error.errors as esbuild.Message[], program), inputs: [] }
+        return { files: [], refusals: failures(error.errors as esbuild.Message[], program, linked.schemas), inputs: [] }
       }
     },
     async survey(files) {
@@ -109,7 +109,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
         const failed = new Set(messages.map(({ location }) => path.resolve(program.root, location?.file ?? '')))
         const others = files.filter((file) => !failed.has(file))
         const rest = others.length < files.length ? await this.survey(others) : []
-        return [...failures(messages, program), ...rest]
+        return [...failures(messages, program, []), ...rest]
       }
     },
     async close() {
@@ -132,11 +132,12 @@ function settings(root: string, folder: string) {
     splitting: true,
     format: 'esm',
     platform: 'neutral',
-    // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself
+    // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself, and it alone
     ...(fs.existsSync(path.join(root, 'tsconfig.json'))
-      ? {}
+      ? { tsconfig: path.join(root, 'tsconfig.json') }
       : { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }),
     mainFields: ['module', 'main'],
+    resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.jsx', '.mjs', '.json'], // in TypeScript's order
     conditions: ['workerd', 'worker', 'import'],
     target: 'es2024',
     minify: true,
@@ -182,19 +183,29 @@ export function projectSources(
     name: 'stack-project',
     setup(build) {
       build.onResolve({ filter: /^@stack\/backend$/ }, () => ({ path: sdk, sideEffects: false }))
-      build.onLoad({ filter: /\.tsx?$/ }, ({ path: file }) => {
+      // where there are both, TypeScript means the .ts by `./x.js`, and esbuild the .js
+      build.onResolve({ filter: /^\.{1,2}\/.*\.jsx?$/ }, ({ path: specifier, importer }) => {
+        if (!program.sources.isRead(importer)) return undefined
+        const file = program.imported(program.sources.read(importer), specifier)
+        return file && { path: path.join(program.root, file.path) }
+      })
+      build.onLoad({ filter: /\.[cm]?tsx?$/ }, ({ path: file }) => {
         const isInstalled = path.relative(program.root, file).split(path.sep).includes('node_modules')
         if (isInstalled) return undefined
-        const text = withoutMark(fs.readFileSync(file, 'utf8'))
         const isProject = file.startsWith(program.root + path.sep)
-        if (!text.includes('@') || !(isProject || text.includes(sdkName))) return undefined
+        const isKnown = program.sources.isRead(file)
+        const text = isKnown ? program.sources.textOf(file) : withoutMark(fs.readFileSync(file, 'utf8'))
+        originals.delete(file)
+        const loader = file.endsWith('x') ? 'tsx' : 'ts'
+        const isPlain = !text.includes('@') || !(isProject || text.includes(sdkName))
+        // what was judged is what is bundled, also when the file is another by now
+        if (isPlain) return isKnown ? { contents: text, loader } : undefined
         const source = program.sources.read(file)
         const marks = source.decorators.filter((decorator) => program.sdkDecorator(source, decorator) !== undefined)
-        if (marks.length === 0) return undefined
+        if (marks.length === 0) return { contents: text, loader }
         originals.set(file, text)
         const spans = marks.map(({ place: { start, end }, onMember }) => ({ start, end, onMember }))
-        const contents = erase(text, spans) + schemaExports(text, source.path, schemas())
-        return { contents, loader: file.endsWith('x') ? 'tsx' : 'ts' }
+        return { contents: erase(text, spans) + schemaExports(text, source.path, schemas()), loader }
       })
     },
   }

@@ -1,15 +1,17 @@
 /** `.stack/client.d.ts` and `client.js`: a fetch client of the route table, one flat signature for each route. Pure. */
 import path from 'node:path'
-import type { Parameter, Route, RouteTable } from '../../runtime/table.ts'
+import type { Parameter, Route } from '../../runtime/table.ts'
+import type { Linked } from '../link/index.ts'
 import { describeGate } from './report.ts'
 
 /** @param root absolute path of the project. @param out where the file will stand: it imports types of the project. */
-export function clientTypes({ routes, container }: RouteTable, root: string, out: string): string {
+export function clientTypes({ table, classes }: Linked, root: string, out: string): string {
+  const { routes } = table
   const used = [...new Set(routes.map(({ controller }) => controller))].sort((a, b) => a - b)
   const imports = used.map((index) => {
-    const { class: name, file } = container[index]!
+    const { name, exportName = name, file } = classes[index]!
     const from = path.relative(out, path.join(root, file)).split(path.sep).join('/')
-    return `import type { ${name} as C${index} } from '${from.startsWith('.') ? from : `./${from}`}'\n`
+    return `import type { ${exportName} as C${index} } from '${from.startsWith('.') ? from : `./${from}`}'\n`
   })
   return `// Written by "stack build" from the route table.
 ${imports.join('')}
@@ -60,7 +62,7 @@ function signature({ method, path: address, controller, handler, gate, parameter
   if (body !== -1) parts.push(`body: Parameters<${own}>[${body}]`)
   const isOptional = parts.every((part) => /^\w+\?:/.test(part))
   const request = parts.length > 0 ? `Request<{ ${parts.join('; ')} }>` : 'Request'
-  return `  /** Admits: ${describeGate(gate)}. ${file}:${line} */
+  return `  /** ${`Admits: ${describeGate(gate)}. ${file}:${line}`.replaceAll('*/', '* /')} */
   ${quoted(`${method} ${address}`)}(request${isOptional ? '?' : ''}: ${request}): Promise<Result<ReturnType<${own}>>>\n`
 }
 
@@ -69,7 +71,7 @@ function named(parameters: readonly Parameter[], from: 'query' | 'header'): stri
 }
 
 function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
 export const clientSource = `// Written by "stack build": the client of client.d.ts.
@@ -88,7 +90,8 @@ export function createClient(baseUrl, { token, headers: common, fetch: send = fe
     for (const [name, values] of Object.entries(query)) {
       for (const value of [values].flat()) if (value != null) url.searchParams.append(name, value)
     }
-    const all = new Headers({ ...common, ...headers })
+    const given = Object.entries({ ...common, ...headers }).filter(([, value]) => value !== undefined)
+    const all = new Headers(given)
     const bearer = typeof token === 'function' ? await token() : token
     if (bearer) all.set('authorization', \`Bearer \${bearer}\`)
     if (body !== undefined) all.set('content-type', 'application/json')

@@ -25,7 +25,7 @@ export async function documents(
   return [
     { name: 'roles.d.ts', contents: roleNames(roles) },
     { name: 'openapi.json', contents: openapiText(linked.table, schemas, name) },
-    { name: 'client.d.ts', contents: clientTypes(linked.table, root, out) },
+    { name: 'client.d.ts', contents: clientTypes(linked, root, out) },
     { name: 'client.js', contents: clientSource },
   ]
 }

@@ -53,7 +53,11 @@ export function inspect({ metafile, outputFiles, program, budget }: Inspected): 
 }
 
 /** What esbuild could not bundle. */
-export function failures(messages: readonly esbuild.Message[], program: Program): Refusal[] {
+export function failures(
+  messages: readonly esbuild.Message[],
+  program: Program,
+  schemas: readonly { place: Place }[],
+): Refusal[] {
   return messages.map(({ text, location }) => {
     const { file = '', line = 1, column = 0, length = 0 } = location ?? {}
     const absolute = path.resolve(program.root, file)
@@ -61,8 +65,12 @@ export function failures(messages: readonly esbuild.Message[], program: Program)
       const where = location && !file.startsWith('stack-entry:') ? ` (in ${file}:${line})` : ''
       return located(refusal('bundle-failed', entryPlace(program), { reason: `${text}${where}` }), program)
     }
-    const start = program.sources.lineStartsOf(absolute)[line - 1]! + column
-    const place = { file: program.sources.nameOf(absolute), start, end: start + Math.max(1, length) }
+    const name = program.sources.nameOf(absolute)
+    const lineStart = program.sources.lineStartsOf(absolute)[line - 1]
+    const start = (lineStart ?? 0) + column
+    // below the last line stand the schemas of the file
+    const schema = lineStart === undefined ? schemas.find((one) => one.place.file === name)?.place : undefined
+    const place = schema ?? { file: name, start, end: start + Math.max(1, length) }
     return located(refusal('bundle-failed', place, { reason: inOwnWords(text) }), program)
   })
 }

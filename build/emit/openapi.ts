@@ -6,22 +6,26 @@ import { describeGate } from './report.ts'
 
 type Json = Record<string, unknown>
 
-function openapi({ routes, webhooks, container }: RouteTable, schemas: JsonSchemas, title: string): Json {
+function openapi({ routes, webhooks, container }: RouteTable, jsonSchemas: JsonSchemas, title: string): Json {
   const paths: Record<string, Json> = {}
-  const ids = new Map<string, number>()
+  const byShape = new Map<string, string>()
+  const ids = new Set<string>()
+  const definitions: Record<string, unknown> = {}
+  const schemas = jsonSchemas.map((schema, index) => schema && hoisted(schema, `Schema${index}`, definitions))
   for (const route of routes) {
-    const path = route.path.replace(/:([^/]+)/g, '{$1}')
+    const shape = route.path.replace(/:[^/]+/g, ':')
+    const template = byShape.get(shape) ?? route.path
+    byShape.set(shape, template) // two names for one parameter would be two paths
     const controller = container[route.controller]!.class
-    const name = `${controller}_${route.handler}`
-    const count = (ids.get(name) ?? 0) + 1
-    ids.set(name, count)
-    const operationId = count === 1 ? name : `${name}_${count}`
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, operationId, controller, schemas) }
+    const operationId = unique(`${controller}_${route.handler}`, ids)
+    const path = template.replace(/:([^/]+)/g, '{$1}')
+    const described = operation(route, template, operationId, controller, schemas)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
   }
   for (const { name, class: receiver, events } of webhooks) {
     paths[`/webhooks/${name}`] = {
       post: {
-        operationId: receiver,
+        operationId: unique(receiver, ids),
         tags: ['webhooks'],
         summary: `Deliveries: ${events.map(({ key }) => key).join(', ')}`,
         requestBody: { required: true, content: { 'application/json': {} } },
@@ -29,17 +33,52 @@ function openapi({ routes, webhooks, container }: RouteTable, schemas: JsonSchem
       },
     }
   }
+  const error = { description: 'The error envelope.', content: { 'application/json': { schema: envelope } } }
   return {
     openapi: '3.1.1',
     info: { title, version: '0.0.0' },
     paths,
     components: {
-      responses: {
-        Error: { description: 'The error envelope.', content: { 'application/json': { schema: envelope } } },
-      },
+      responses: { Error: error },
+      ...(Object.keys(definitions).length > 0 ? { schemas: definitions } : {}),
       securitySchemes: { bearer },
     },
   }
+}
+
+function unique(name: string, taken: Set<string>): string {
+  let free = name
+  for (let count = 2; taken.has(free); count++) free = `${name}_${count}`
+  taken.add(free)
+  return free
+}
+
+/** A schema refers to its own root and to its own definitions; inside of this document both are somewhere else. */
+function hoisted(schema: Json, id: string, definitions: Record<string, unknown>): Json {
+  const { $schema: _dialect, $defs, ...own } = schema
+  if (!JSON.stringify(schema).includes('"$ref"')) return own
+  const moved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(moved)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, key === '$ref' ? referred(String(inner), id) : moved(inner)]),
+    )
+  }
+  for (const [name, definition] of Object.entries(($defs ?? {}) as Json))
+    definitions[named(id, name)] = moved(definition)
+  definitions[id] = moved(own)
+  return definitions[id] as Json
+}
+
+function referred(reference: string, id: string): string {
+  if (reference === '#') return `#/components/schemas/${id}`
+  const [, name] = /^#\/\$defs\/([^/]+)$/.exec(reference) ?? []
+  return name === undefined ? reference : `#/components/schemas/${named(id, name)}`
+}
+
+/** Only what a component may be called. */
+function named(id: string, name: string): string {
+  return `${id}.${name.replace(/[^A-Za-z0-9._-]/g, '_')}`
 }
 
 /** One line for each path: what changed in a route is one line of a diff. */
@@ -82,16 +121,24 @@ const envelope = {
   },
 }
 
-function operation(route: Route, operationId: string, tag: string, schemas: JsonSchemas): Json {
-  const { gate, status, parameters, path } = route
+/** @param template the path under whose parameter names it is listed. */
+function operation(route: Route, template: string, operationId: string, tag: string, schemas: JsonSchemas): Json {
+  const { gate, status, parameters } = route
+  const names = [...template.matchAll(/:([^/]+)/g)].map(([, name]) => name!)
   const schemaOf = (parameter: Parameter) =>
     'schema' in parameter && parameter.schema !== undefined ? schemas[parameter.schema] : undefined
-  const read = parameters.filter((one) => one.from === 'param').map(({ name }) => name)
-  const unread = [...path.matchAll(/:([^/]+)/g)].map(([, name]) => name!).filter((name) => !read.includes(name))
-  const listed = [
-    ...parameters.flatMap((parameter) => parametersOf(parameter, schemaOf(parameter))),
-    ...unread.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-  ]
+  const listed = new Map<string, Json>()
+  for (const parameter of parameters) {
+    const known = parameter.from === 'param' ? { ...parameter, name: names[parameter.position]! } : parameter
+    for (const one of parametersOf(known, schemaOf(parameter))) {
+      const key = `${one['in']} ${one['name']}`
+      if (!listed.has(key)) listed.set(key, one)
+    }
+  }
+  for (const name of names) {
+    const unread = { name, in: 'path', required: true, schema: { type: 'string' } }
+    if (!listed.has(`path ${name}`)) listed.set(`path ${name}`, unread)
+  }
   const body = parameters.find(({ from }) => from === 'body')
   const takesCaller = parameters.some(({ from }) => from === 'optionalUser')
   return {
@@ -99,7 +146,7 @@ function operation(route: Route, operationId: string, tag: string, schemas: Json
     tags: [tag],
     description: `Admits: ${describeGate(gate)}.`,
     security: gate.required ? [{ bearer: [] }] : takesCaller ? [{}, { bearer: [] }] : [],
-    ...(listed.length > 0 ? { parameters: listed } : {}),
+    ...(listed.size > 0 ? { parameters: [...listed.values()] } : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(schemaOf(body)) } } } : {}),
     responses: {
       [status]: { description: 'The result, as JSON; 204 where there is none.', content: { 'application/json': {} } },
@@ -109,16 +156,11 @@ function operation(route: Route, operationId: string, tag: string, schemas: Json
 }
 
 function withSchema(schema: Json | undefined): Json {
-  return schema ? { schema: withoutDialect(schema) } : {}
-}
-
-/** What OpenAPI 3.1 takes for granted. */
-function withoutDialect({ $schema: _dialect, ...schema }: Json): Json {
-  return schema
+  return schema ? { schema } : {}
 }
 
 function parametersOf(parameter: Parameter, schema: Json | undefined): Json[] {
-  const own = schema ? withoutDialect(schema) : { type: 'string' }
+  const own = schema ?? { type: 'string' }
   switch (parameter.from) {
     case 'param':
       return [{ name: parameter.name, in: 'path', required: true, schema: own }]

@@ -85,8 +85,8 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
     evals: file.evals,
     syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
     usesDatabase: usesDatabase(file),
-    defaultImports: [...file.imports.values()].flatMap(({ from, name }) => {
-      const source = name === 'default' && from.startsWith('.') ? program.imported(file, from) : undefined
+    defaultImports: [...file.imports.values(), ...file.exports.values()].flatMap((origin) => {
+      const source = 'from' in origin && origin.name === 'default' ? program.imported(file, origin.from) : undefined
       return source ? [source.path] : []
     }),
     imports: [
@@ -95,7 +95,14 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
         end: file.importsEnd,
         named: file.namedImports,
         relative: file.needs.map(({ from }) => from).filter((from) => from.startsWith('.')),
-        names: [...file.imports.keys()],
+        names: [...file.imports].map(([local, { from, name }]) => ({ local, from, name })),
+        taken: [
+          ...file.imports.keys(),
+          ...file.declared,
+          ...file.constants.keys(),
+          ...file.types.keys(),
+          ...file.classes.flatMap(({ name }) => name ?? []),
+        ],
       },
     ],
   }
@@ -125,6 +132,8 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
     place: syntax.place,
     line: syntax.line,
     keyword: syntax.keyword,
+    start: syntax.start,
+    isTypeExported: [...file.exports.values()].some((one) => one.isTypeOnly && 'local' in one && one.local === name),
     defaultKeyword: syntax.defaultKeyword,
     exportName,
     isDefaultExport: syntax.defaultKeyword !== undefined || (exportName === undefined && isDefault(file, syntax)),
@@ -150,12 +159,16 @@ function isDefault(file: SourceFile, { name }: ClassSyntax): boolean {
 
 /** A decorator in a variable or behind a function would be executed instead of read. */
 function readMarkValues(program: Program, file: SourceFile): Declarations['markValues'] {
-  return file.uses.flatMap((expression) => {
-    const meaning = program.meaningOfExpression(file, expression)
-    const { place } = expression
-    if (meaning?.kind === 'sdk' && decoratorNames.has(meaning.name)) return [{ name: meaning.name, place }]
-    // the SDK as a whole: whoever has it could take a decorator out of it
-    const isWhole = meaning?.kind === 'namespace' && meaning.from === sdkName && expression.kind === 'name'
-    return isWhole ? [{ name: expression.name, place }] : []
-  })
+  const whole = file.wholeImports.map(({ text, place }) => ({ name: text, place }))
+  return [
+    ...whole,
+    ...file.uses.flatMap((expression) => {
+      const meaning = program.meaningOfExpression(file, expression)
+      const { place } = expression
+      if (meaning?.kind === 'sdk' && decoratorNames.has(meaning.name)) return [{ name: meaning.name, place }]
+      // the SDK as a whole: whoever has it could take a decorator out of it
+      const isWhole = meaning?.kind === 'namespace' && meaning.from === sdkName && expression.kind === 'name'
+      return isWhole ? [{ name: expression.name, place }] : []
+    }),
+  ]
 }

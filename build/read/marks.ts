@@ -1,6 +1,7 @@
 /** Decorators of the SDK, by what they are imported as: never by spelling. */
 import type { ClassSyntax, DecoratorSyntax } from '../classes.ts'
 import { decoratorNames, type ForeignMark, type Mark, sdkName } from '../declaration.ts'
+import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 
@@ -10,10 +11,18 @@ export function readMarks(program: Program, file: SourceFile, decorators: readon
     const name = program.sdkDecorator(file, decorator)
     if (name === undefined) continue
     const { place, isCalled } = decorator
-    const given = decorator.arguments.map((part) => program.evaluate(file, part))
+    const given = decorator.arguments.map((part, index) =>
+      isSchemaArgument(name, index, part) ? program.shapeOf(file, part) : program.evaluate(file, part),
+    )
     marks.push({ name, place, isCalled, arguments: given })
   }
   return marks
+}
+
+/** Where a schema may stand: what is written as a name there is one, or is not known. */
+function isSchemaArgument(name: string, index: number, { kind }: Expression): boolean {
+  if (name === 'Body' || (name === 'Query' && index === 0)) return index === 0 && kind !== 'literal'
+  return index === 1 && (name === 'Param' || name === 'Query' || name === 'Header')
 }
 
 /** Decorators on a class and inside of it that bear the name of one of the SDK's and come from elsewhere. */

@@ -1,5 +1,5 @@
 /** What must not run where it stands: I/O and ambient services outside a request, code made from text. */
-import type { Application } from '../application.ts'
+import { type Application, listings } from '../application.ts'
 import type { EarlyCall, Place } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 
@@ -36,14 +36,24 @@ const packageIo: Readonly<Record<string, readonly string[]>> = {
   ws: ['*'],
 }
 
-export function refuseBundle({ declarations }: Application): Refusal<Place>[] {
-  const { earlyCalls, evals } = declarations
+export function refuseBundle(application: Application): Refusal<Place>[] {
+  const { earlyCalls, evals } = application.declarations
   return [
-    ...earlyCalls.flatMap(refuseEarlyCall),
+    ...earlyCalls.filter((call) => isEarly(application, call)).flatMap(refuseEarlyCall),
     ...evals.map(({ text, place }) =>
       refusal('eval-in-source', place, { call: text === 'eval' ? 'eval' : `new ${text}` }),
     ),
   ]
+}
+
+/** An instance that handlers make themselves is made in a request. */
+function isEarly(application: Application, { className, place }: EarlyCall): boolean {
+  if (className === undefined) return true
+  const declaration = application.byId.get(`${place.file}#${className}`)
+  const isBuilt = (['controllers', 'providers'] as const).some((list) =>
+    listings(application, list).some((listing) => listing.declaration === declaration),
+  )
+  return isBuilt || (declaration?.marks.length ?? 0) > 0
 }
 
 function refuseEarlyCall({ name, from, isNew, className, place }: EarlyCall): Refusal<Place>[] {

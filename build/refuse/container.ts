@@ -1,7 +1,7 @@
 /** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
 import { type Application, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
 import { type ClassDeclaration, hasRole, markOf, option, type Place, roles } from '../declaration.ts'
-import { importOfSdk, insertion, listing } from '../edits.ts'
+import { insertion, listing, sdkNameIn } from '../edits.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { notExported } from './declarations.ts'
 import { cycles } from './modules.ts'
@@ -24,10 +24,9 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
       refused.push(refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable' }))
     }
     if (!isMarked && declaration.dependencies.length > 0) {
-      const { name, file, place, keyword, exportName } = declaration
-      // `export` stands before the keyword, and decorators before `export`
-      const at = keyword - (exportName === name ? 'export '.length : 0)
-      const edits = [insertion(file, at, '@Injectable()\n'), ...importOfSdk(application, file, 'Injectable')]
+      const { name, file, place, start } = declaration
+      const named = sdkNameIn(application, file, 'Injectable')
+      const edits = named ? [insertion(file, start, `@${named.name}()\n`), ...named.edits] : []
       refused.push(refusal('provider-not-injectable', place, { name }, [], edits))
     }
   }

@@ -15,7 +15,7 @@ import {
   roles,
   type Tsconfig,
 } from '../declaration.ts'
-import { importOfSdk, insertion } from '../edits.ts'
+import { insertion, sdkNameIn } from '../edits.ts'
 import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
 import type { Circumstances } from './index.ts'
 import { once } from './once.ts'
@@ -34,7 +34,7 @@ export function refuseDeclarations(application: Application, circumstances: Circ
     ...refuseMarks(strayMarks, ({ name }) => belongsOf(name)),
     ...lostImports.map(({ specifier, place }) => refusal('import-lost', place, { specifier })),
     ...unimported.map(({ name, place }) =>
-      refusal('decorator-not-imported', place, { name }, [], importOfSdk(application, place.file, name)),
+      refusal('decorator-not-imported', place, { name }, [], sdkNameIn(application, place.file, name)?.edits),
     ),
     ...foreignMarks
       .filter((mark) => isMeant(application, mark))
@@ -105,14 +105,15 @@ const refuseClass = once((declaration, application) => {
 })
 
 /** Exact where nobody imports the default. */
-function named({ declarations }: Application, { id, defaultKeyword, keyword, name }: ClassDeclaration): Edit[] {
+function named({ declarations }: Application, { id, defaultKeyword, name }: ClassDeclaration): Edit[] {
   const isImported = declarations.defaultImports.includes(id.slice(0, id.lastIndexOf('#')))
   if (!defaultKeyword || isImported || name === 'default') return []
-  return [{ place: { ...defaultKeyword, end: keyword }, text: '' }]
+  return [{ place: defaultKeyword, text: '' }]
 }
 
-export function notExported({ name, place, file, keyword }: ClassDeclaration): Refusal<Place> {
-  return refusal('class-not-exported', place, { name }, [], [insertion(file, keyword, 'export ')])
+export function notExported({ name, place, file, keyword, isTypeExported }: ClassDeclaration): Refusal<Place> {
+  const edits = isTypeExported ? [] : [insertion(file, keyword, 'export ')]
+  return refusal('class-not-exported', place, { name }, [], edits)
 }
 
 function refuseMember(

@@ -70,7 +70,8 @@ function refuseInjected(
   if (name === 'User' && !gate.required) {
     const nullable = type === 'UserT' ? [insertion(typePlace.file, typePlace.end, ' | null')] : []
     const isGated = gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
-    const edits = isGated ? [] : [...renamed(application, place, 'OptionalUser'), ...nullable]
+    const other = isGated ? [] : renamed(application, place, 'OptionalUser')
+    const edits = other.length > 0 ? [...other, ...nullable] : []
     return [refusal('user-on-public-route', place, { decidedBy, isGated }, related, edits)]
   }
   if (name === 'OptionalUser' && gate.required) {

@@ -85,7 +85,7 @@ function refuseRepeated(module: ClassDeclaration, { byId }: Application): Refusa
       if (first === index || !declaration) return []
       // from the end of the item before it: the comma goes too
       const before = items[index - 1]!.place
-      const isWritten = before.file === place.file && before.end < place.start
+      const isWritten = !items[index]!.isElsewhere && !items[index - 1]!.isElsewhere
       const edits = isWritten ? [{ place: { ...place, start: before.end }, text: '' }] : []
       const related = [{ message: 'the first is here', place: items[first]!.place }]
       return [refusal('listed-twice', place, { name: declaration.name, list }, related, edits)]

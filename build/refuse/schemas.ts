@@ -35,7 +35,8 @@ function misfit(schema: Fact, isSchema: (id: string) => boolean): string | undef
     return schema.entries.some(({ key }) => key === '~standard' || key === '...') ? undefined : 'an object'
   }
   if (schema.kind === 'list') return 'a list'
-  return schema.kind === 'literal' ? JSON.stringify(schema.value) : undefined
+  if (schema.kind === 'unknown') return schema.isType ? 'a type' : undefined
+  return JSON.stringify(schema.value)
 }
 
 /** Types whose values a request's text cannot be. */
