@@ -49,7 +49,9 @@ export function createChecker(root: string, options: TS.CompilerOptions): Checke
     const file = project.createSourceFile(path.join(folder || root, 'stack.asked.ts'), text, { overwrite: true })
     const statement = file.compilerNode.statements.at(-1) as TS.ExpressionStatement
     const checker = project.getTypeChecker().compilerObject
-    for (const loaded of project.getSourceFiles()) files.set(loaded.getFilePath(), stampOf(loaded.getFilePath()))
+    for (const { fileName } of project.getProgram().compilerObject.getSourceFiles()) {
+      files.set(fileName, stampOf(fileName))
+    }
     const [declaration] = file.compilerNode.statements as unknown as [TS.ImportDeclaration]
     const { elements } = declaration.importClause!.namedBindings as TS.NamedImports
     if (!isConstant(checker.getSymbolAtLocation(elements[0]!.name), checker)) return undefined
