@@ -1,6 +1,7 @@
 /** One project, read, judged, linked and emitted: once, or again after each change. */
 import path from 'node:path'
 import { applicationOf } from './application.ts'
+import { collectGarbage } from './collect.ts'
 import { createBundler } from './emit/bundle.ts'
 import { documents } from './emit/documents.ts'
 import { located } from './emit/inspect.ts'
@@ -26,8 +27,12 @@ export interface Compiler {
   close(): Promise<void>
 }
 
+/** From here on, what was read and what the bundler answers would be large together. */
+const manyFiles = 2000
+
 const packageRoot = path.resolve(import.meta.dirname, '..')
 
+/** @param isLast only one check follows: what a second one would need is forgotten before the bundle is made. */
 export function openCompiler({
   root,
   entry,
@@ -36,9 +41,10 @@ export function openCompiler({
   databaseRoles,
   project,
   budgetKib = Number.POSITIVE_INFINITY,
-}: BuildOptions): Compiler {
+  isLast = false,
+}: BuildOptions & { isLast?: boolean }): Compiler {
   const program = openProgram(root, entry)
-  const read = createReader(program)
+  let read = createReader(program)
   /** Those that parse, and whose imports lead somewhere: the others are refused already. */
   const soundFiles = () =>
     program.sources.listed.filter((absolute) => {
@@ -54,17 +60,23 @@ export function openCompiler({
       const application = applicationOf(read())
       const refusals = refuse(application, circumstances).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
-      return { refusals, linked: isRefused ? undefined : link(application, databaseRoles) }
+      const linked = isRefused ? undefined : link(application, databaseRoles)
+      if (linked && isLast) {
+        program.sources.trim()
+        read = createReader(program) // with it goes what it remembers
+      }
+      return { refusals, linked }
     },
     survey: () => bundler.survey(soundFiles()),
     async emit(checked) {
+      if (isLast && program.sources.listed.length > manyFiles) collectGarbage()
       const { files, refusals: found, inputs } = await bundler.bundle(checked.linked)
       const refusals = [...checked.refusals, ...found].sort(byPlace)
       if (files.length === 0) return { refusals, built: undefined }
       const { table } = checked.linked
       const texts = project ? await documents(checked.linked, { ...project, root, out, packageRoot, program }) : []
       const written = [
-        { file: path.join(out, 'table.json'), contents: `${JSON.stringify(table, undefined, 2)}\n` },
+        { file: path.join(out, 'table.json'), contents: () => `${JSON.stringify(table, undefined, 2)}\n` },
         ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),
         // the worker comes last: it refers to the others
         ...files

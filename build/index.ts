@@ -38,7 +38,7 @@ export interface BuildResult {
 }
 
 export async function build(options: BuildOptions): Promise<BuildResult> {
-  const compiler = openCompiler(options)
+  const compiler = openCompiler({ ...options, isLast: true })
   try {
     const { refusals, linked } = compiler.check()
     if (linked) return await compiler.emit({ refusals, linked })

@@ -39,6 +39,13 @@ export interface Foreign {
   name: string
 }
 
+/** What an answer about one file depends on beside that file. */
+export interface Dependencies {
+  dependencies: SourceFile[]
+  /** Where its imports have led: importing file, specifier, and the file, or whether there is one. */
+  led: [file: SourceFile, specifier: string, to: string | boolean | undefined][]
+}
+
 export interface Program {
   root: string
   /** The file that exports the root module, relative to the root. */
@@ -49,12 +56,14 @@ export interface Program {
   isSelfContained(): boolean
   /** tsconfig.json and what it extends, absolute. */
   configurations(): string[]
-  /** Grows when what was found may be found elsewhere now: a file has come or gone, tsconfig.json has changed. */
+  /** Grows when everything must be asked again: tsconfig.json has changed, or the types of a package. */
   generation(): number
   /** Looks at the disk again; see `Sources.refresh`. */
   refresh(touched: ReadonlySet<string>): void
-  /** Runs `work`, and says which other files its answers depend on. */
-  tracked<T>(work: () => T): { value: T; dependencies: SourceFile[] }
+  /** Runs `work`, and says what its answers depend on. */
+  tracked<T>(work: () => T): { value: T } & Dependencies
+  /** Whether the answers would be the same now. */
+  holds(dependencies: Dependencies): boolean
   locate(place: Place): Location
   /** The SDK's name of a decorator, whatever it is called here. */
   sdkDecorator(file: SourceFile, decorator: DecoratorSyntax): string | undefined
@@ -87,10 +96,12 @@ export function openProgram(root: string, entry: string): Program {
   let configuredAt = configured()
   let generation = 0
   let dependencies = new Set<SourceFile>()
+  let led = new Map<string, Dependencies['led'][number]>()
   const absoluteOf = (file: SourceFile) => path.join(root, file.path)
 
   function imported(from: SourceFile, specifier: string): SourceFile | undefined {
     const absolute = resolver.source(absoluteOf(from), specifier)
+    led.set(`${from.path}\0${specifier}`, [from, specifier, absolute])
     if (absolute === undefined) return undefined
     const file = sources.read(absolute)
     dependencies.add(file)
@@ -271,11 +282,13 @@ export function openProgram(root: string, entry: string): Program {
     configurations: () => configurations(root),
     generation: () => generation,
     refresh(touched) {
+      const isConfigured = [...touched].some((absolute) => absolute.endsWith('.json')) // extended, or a package's
       // what is no source may be imported all the same, and may have come or gone
       const isOther = [...touched].some((absolute) => !sources.isRead(absolute))
       const hasSetChanged = sources.refresh(touched) || isOther
       const now = configured()
-      if (!hasSetChanged && now === configuredAt && !checker.isStale()) return
+      if (hasSetChanged) resolver = newResolver()
+      if (now === configuredAt && !isConfigured && !checker.isStale()) return
       configuredAt = now
       tsconfig = readTsconfig(root)
       resolver = newResolver()
@@ -283,20 +296,32 @@ export function openProgram(root: string, entry: string): Program {
       generation++
     },
     tracked(work) {
-      const outer = dependencies
+      const outer = { dependencies, led }
       dependencies = new Set()
+      led = new Map()
       try {
         const value = work()
-        return { value, dependencies: [...dependencies] }
+        return { value, dependencies: [...dependencies], led: [...led.values()] }
       } finally {
-        dependencies = outer
+        dependencies = outer.dependencies
+        led = outer.led
       }
     },
+    holds: (before) =>
+      before.dependencies.every(sources.isCurrent) &&
+      before.led.every(([from, specifier, to]) => {
+        if (typeof to === 'boolean') return resolver.leads(absoluteOf(from), specifier) === to
+        return resolver.source(absoluteOf(from), specifier) === to
+      }),
     locate: (place) => locationOf(place, sources.lineStartsOf(path.join(root, place.file))),
     evaluate: (file, expression) => evaluate(file, expression),
     shapeOf,
     imported,
-    leadsToFile: (file, specifier) => resolver.leads(absoluteOf(file), specifier),
+    leadsToFile(file, specifier) {
+      const isLeading = resolver.leads(absoluteOf(file), specifier)
+      led.set(`${file.path}\0${specifier}\0leads`, [file, specifier, isLeading])
+      return isLeading
+    },
     meaningOfExpression,
     meaningOf(file, name) {
       const [namespace, member] = name.split('.') as [string, string?]

@@ -15,6 +15,8 @@ export interface Sources {
   textOf(absolute: string): string
   /** Every file that was read, absolute. */
   absolutes(): string[]
+  /** Forgets of every model what only reading needs: what bundling needs stays. */
+  trim(): void
   /** Whether it was read already. */
   isRead(absolute: string): boolean
   /** Whether it is the newest model of its file. */
@@ -72,6 +74,13 @@ export function openSources(root: string, folder: string): Sources {
       return versions.get(absolute)!.text
     },
     absolutes: () => [...versions.keys()],
+    trim() {
+      for (const { file } of versions.values()) {
+        for (const decorator of file.decorators) decorator.arguments = []
+        file.constants.clear()
+        for (const list of [file.classes, file.uses, file.earlyCalls, file.namedImports]) list.length = 0
+      }
+    },
     isRead: (absolute) => versions.has(absolute),
     isCurrent: (file) => current.has(file),
     lineStartsOf(absolute) {

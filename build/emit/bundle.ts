@@ -15,7 +15,10 @@ import { schemaExports } from './schemas.ts'
 export interface OutputFile {
   /** `worker.js` */
   name: string
-  contents: Uint8Array
+  /** As esbuild made it. */
+  made: Uint8Array
+  /** As it is written. */
+  contents: () => Uint8Array
 }
 
 export interface Bundled {
@@ -88,7 +91,8 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
         if (refusals.some(({ severity }) => severity === 'error')) return { files: [], refusals, inputs }
         const files = result.outputFiles.map(({ path: file, contents }) => {
           const name = path.basename(file)
-          return { name, contents: name.endsWith('.map') ? withOriginals(contents, file, originals) : contents }
+          const isMap = name.endsWith('.map')
+          return { name, made: contents, contents: () => (isMap ? withOriginals(contents, file, originals) : contents) }
         })
         return { files, refusals, inputs }
       } catch (error) {
@@ -142,6 +146,7 @@ function settings(root: string, folder: string) {
     target: 'es2024',
     minify: true,
     sourcemap: 'linked',
+    sourcesContent: false, // the originals are put in below
     external: ['node:*', 'cloudflare:*'],
     loader: { '.wasm': 'copy' },
     logLevel: 'silent',
@@ -211,11 +216,16 @@ export function projectSources(
   }
 }
 
-/** A map that quotes its sources quotes them as they were written, decorators included. */
+/** A map that quotes its sources quotes them as they were written, decorators included. Large maps are not parsed whole. */
 function withOriginals(contents: Uint8Array, file: string, originals: ReadonlyMap<string, string>): Uint8Array {
-  const map = JSON.parse(new TextDecoder().decode(contents)) as { sources: string[]; sourcesContent: string[] }
-  map.sourcesContent = map.sourcesContent.map(
-    (content, index) => originals.get(path.resolve(path.dirname(file), map.sources[index]!)) ?? content,
-  )
-  return new TextEncoder().encode(JSON.stringify(map))
+  const text = new TextDecoder().decode(contents)
+  const [list] = /(?<="sources": )\[[^\]]*\]/.exec(text) ?? []
+  if (list === undefined) return contents
+  const quoted = (JSON.parse(list) as string[]).map((source) => {
+    const absolute = path.resolve(path.dirname(file), source)
+    const original = originals.get(absolute) ?? (fs.existsSync(absolute) ? fs.readFileSync(absolute, 'utf8') : null)
+    return JSON.stringify(original)
+  })
+  const at = text.indexOf(list) + list.length
+  return new TextEncoder().encode(`${text.slice(0, at)},\n  "sourcesContent": [${quoted.join(', ')}]${text.slice(at)}`)
 }

@@ -19,13 +19,13 @@ export interface DocumentOptions {
 export async function documents(
   linked: Linked,
   options: DocumentOptions,
-): Promise<{ name: string; contents: string }[]> {
+): Promise<{ name: string; contents: () => string }[]> {
   const { name, roles, root, out } = options
   const schemas = await readJsonSchemas(linked, options)
   return [
-    { name: 'roles.d.ts', contents: roleNames(roles) },
-    { name: 'openapi.json', contents: openapiText(linked.table, schemas, name) },
-    { name: 'client.d.ts', contents: clientTypes(linked, root, out) },
-    { name: 'client.js', contents: clientSource },
+    { name: 'roles.d.ts', contents: () => roleNames(roles) },
+    { name: 'openapi.json', contents: () => openapiText(linked.table, schemas, name) },
+    { name: 'client.d.ts', contents: () => clientTypes(linked, root, out) },
+    { name: 'client.js', contents: () => clientSource },
   ]
 }

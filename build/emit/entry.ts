@@ -31,19 +31,34 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
-    `const table = ${JSON.stringify(performed(table))}`,
+    tableSource(table),
     `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database} })`,
   ].join('\n')
 }
 
-/** What the runtime reads of the table: the rest is for people, in table.json. */
-function performed({ databaseRoles, routes, webhooks }: Linked['table']) {
-  return {
-    databaseRoles,
-    container: [],
-    routes: routes.map(({ controller, handler, gate, readsGrants, status, parameters }) => {
-      return { controller, handler, gate, readsGrants, status, parameters }
-    }),
-    webhooks,
+/**
+ * What the runtime reads of the table; the rest is for people, in table.json. Routes share most of their rules and
+ * parameters, and what is written once is parsed once when an isolate starts.
+ */
+function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): string {
+  const shared = new Map<string, string>()
+  const share = (value: unknown) => {
+    const text = JSON.stringify(value)
+    const name = shared.get(text) ?? `shared${shared.size}`
+    shared.set(text, name)
+    return name
   }
+  const rows = routes.map(({ controller, handler, gate, parameters, status, readsGrants }) => {
+    const given = [controller, JSON.stringify(handler), share(gate), share(parameters)]
+    if (status !== 200 || readsGrants) given.push(status)
+    if (readsGrants) given.push('true')
+    return `route(${given.join(', ')})`
+  })
+  return [
+    'const route = (controller, handler, gate, parameters, status = 200, readsGrants = false) =>',
+    '  ({ controller, handler, gate, parameters, status, readsGrants })',
+    ...[...shared].map(([text, name]) => `const ${name} = ${text}`),
+    `const routes = [${rows.join(', ')}]`,
+    `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)} }`,
+  ].join('\n')
 }

@@ -23,7 +23,7 @@ const leftBehind = 'is read by "stack build" and erased'
 export function inspect({ metafile, outputFiles, program, budget }: Inspected): Refusal[] {
   const found: Refusal<Place>[] = []
   const scripts = outputFiles.filter(({ path: file }) => !file.endsWith('.map'))
-  if (scripts.some(({ path: file, text }) => file.endsWith('.js') && text.includes(leftBehind))) {
+  if (scripts.some(({ path: file, contents }) => file.endsWith('.js') && holds(contents, leftBehind))) {
     found.push(refusal('decorator-as-value', entryPlace(program), { name: 'a decorator' }))
   }
   const sizes = packageSizes(metafile)
@@ -89,6 +89,10 @@ export function located(one: Refusal<Place>, { locate }: Program): Refusal {
     place: locate(one.place),
     related: one.related.map(({ message, place }) => ({ message, place: locate(place) })),
   }
+}
+
+function holds({ buffer, byteOffset, length }: Uint8Array, text: string): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes(text)
 }
 
 function entryPlace({ entry }: Program): Place {

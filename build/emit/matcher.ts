@@ -122,12 +122,9 @@ function moved({ base, offset }: Position, by: number): Position {
   return { base, offset: offset + by }
 }
 
-/** Characters one by one while they are few: the engine has them in registers then. */
 function compare(text: string, at: Position): string {
-  if (text.length > 12) return `path.startsWith(${JSON.stringify(text)}, ${print(at)})`
-  return [...text]
-    .map((_, index) => `path.charCodeAt(${print(moved(at, index))}) === ${text.charCodeAt(index)}`)
-    .join(' && ')
+  if (text.length === 1) return `path.charCodeAt(${print(at)}) === ${text.charCodeAt(0)}`
+  return `path.startsWith(${JSON.stringify(text)}, ${print(at)})`
 }
 
 function emptyNode(): Node {

@@ -6,8 +6,16 @@ import { describeGate } from './report.ts'
 
 type Json = Record<string, unknown>
 
-function openapi({ routes, webhooks, container }: RouteTable, jsonSchemas: JsonSchemas, title: string): Json {
-  const paths: Record<string, Json> = {}
+/** One line for each path: what changed in a route is one line of a diff. Each is made text at once: together they are large. */
+export function openapiText(
+  { routes, webhooks, container }: RouteTable,
+  jsonSchemas: JsonSchemas,
+  title: string,
+): string {
+  const paths = new Map<string, string[]>()
+  const add = (path: string, method: string, described: Json) => {
+    paths.set(path, [...(paths.get(path) ?? []), `"${method}": ${JSON.stringify(described)}`])
+  }
   const byShape = new Map<string, string>()
   const ids = new Set<string>()
   const definitions: Record<string, unknown> = {}
@@ -18,32 +26,32 @@ function openapi({ routes, webhooks, container }: RouteTable, jsonSchemas: JsonS
     byShape.set(shape, template) // two names for one parameter would be two paths
     const controller = container[route.controller]!.class
     const operationId = unique(`${controller}_${route.handler}`, ids)
-    const path = template.replace(/:([^/]+)/g, '{$1}')
     const described = operation(route, template, operationId, controller, schemas)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
+    add(template.replace(/:([^/]+)/g, '{$1}'), route.method.toLowerCase(), described)
   }
   for (const { name, class: receiver, events } of webhooks) {
-    paths[`/webhooks/${name}`] = {
-      post: {
-        operationId: unique(receiver, ids),
-        tags: ['webhooks'],
-        summary: `Deliveries: ${events.map(({ key }) => key).join(', ')}`,
-        requestBody: { required: true, content: { 'application/json': {} } },
-        responses: { 200: { description: 'handled, or of no interest' }, default: failure },
-      },
-    }
+    add(`/webhooks/${name}`, 'post', {
+      operationId: unique(receiver, ids),
+      tags: ['webhooks'],
+      summary: `Deliveries: ${events.map(({ key }) => key).join(', ')}`,
+      requestBody: { required: true, content: { 'application/json': {} } },
+      responses: { 200: { description: 'handled, or of no interest' }, default: failure },
+    })
   }
+  const lines = [...paths].map(([path, operations]) => `    ${JSON.stringify(path)}: { ${operations.join(', ')} }`)
   const error = { description: 'The error envelope.', content: { 'application/json': { schema: envelope } } }
-  return {
-    openapi: '3.1.1',
-    info: { title, version: '0.0.0' },
-    paths,
-    components: {
-      responses: { Error: error },
-      ...(Object.keys(definitions).length > 0 ? { schemas: definitions } : {}),
-      securitySchemes: { bearer },
-    },
+  const components = {
+    responses: { Error: error },
+    ...(Object.keys(definitions).length > 0 ? { schemas: definitions } : {}),
+    securitySchemes: { bearer },
   }
+  return `{
+  "openapi": "3.1.1",
+  "info": ${JSON.stringify({ title, version: '0.0.0' })},
+  "paths": {${lines.length > 0 ? `\n${lines.join(',\n')}\n  ` : ''}},
+  "components": ${JSON.stringify(components)}
+}
+`
 }
 
 function unique(name: string, taken: Set<string>): string {
@@ -79,20 +87,6 @@ function referred(reference: string, id: string): string {
 /** Only what a component may be called. */
 function named(id: string, name: string): string {
   return `${id}.${name.replace(/[^A-Za-z0-9._-]/g, '_')}`
-}
-
-/** One line for each path: what changed in a route is one line of a diff. */
-export function openapiText(table: RouteTable, schemas: JsonSchemas, title: string): string {
-  const { paths, components, ...head } = openapi(table, schemas, title)
-  const lines = Object.entries(paths as Record<string, Json>).map(
-    ([path, operations]) => `    ${JSON.stringify(path)}: ${JSON.stringify(operations)}`,
-  )
-  const parts = [
-    ...Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`),
-    lines.length > 0 ? `  "paths": {\n${lines.join(',\n')}\n  }` : '  "paths": {}',
-    `  "components": ${JSON.stringify(components)}`,
-  ]
-  return `{\n${parts.join(',\n')}\n}\n`
 }
 
 const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }

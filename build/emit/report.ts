@@ -10,8 +10,8 @@ export interface FileSize {
   gzip: number
 }
 
-export function sizeOf({ name, contents }: OutputFile): FileSize {
-  return { name, bytes: contents.length, gzip: gzipSync(contents).length }
+export function sizeOf({ name, made }: OutputFile): FileSize {
+  return { name, bytes: made.length, gzip: gzipSync(made).length }
 }
 
 export function report({ routes, webhooks }: RouteTable, files: readonly FileSize[], milliseconds: number): string {

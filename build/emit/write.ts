@@ -5,7 +5,8 @@ import path from 'node:path'
 export interface Written {
   /** Absolute. */
   file: string
-  contents: Uint8Array | string
+  /** A function is asked when it is this file's turn: large ones need not be held together. */
+  contents: Uint8Array | string | (() => Uint8Array | string)
   /** Default: 0o644. */
   mode?: number
 }
@@ -18,7 +19,7 @@ export function writeTogether(files: readonly Written[]): void {
       fs.mkdirSync(path.dirname(file), { recursive: true })
       const handle = fs.openSync(beside[index]!, 'w', mode)
       try {
-        fs.writeFileSync(handle, contents)
+        fs.writeFileSync(handle, typeof contents === 'function' ? contents() : contents)
         fs.fsyncSync(handle)
       } finally {
         fs.closeSync(handle)

@@ -1,7 +1,7 @@
 /** Declarations that nobody refused become the route table. Pure. */
 import type { RouteTable } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
-import { type ClassDeclaration, hasRole } from '../declaration.ts'
+import { hasRole } from '../declaration.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
@@ -10,7 +10,7 @@ import { type BoundSchema, createSchemaList } from './schemas.ts'
 export interface Linked {
   table: RouteTable
   /** The classes of the table's container, in its order. */
-  classes: ClassDeclaration[]
+  classes: { name: string; file: string; exportName: string | undefined }[]
   /** What the table's parameters refer to. */
   schemas: BoundSchema[]
   /** What the matcher is made of, in the table's order. */
@@ -29,7 +29,8 @@ export function link(application: Application, databaseRoles: RouteTable['databa
   const declared = distinct('controllers').flatMap(routesOf)
   const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas))
   return {
-    classes: declarations,
+    // no more of them: what was declared may be forgotten by now
+    classes: declarations.map(({ name, file, exportName }) => ({ name, file, exportName })),
     schemas: schemas.list,
     routes: declared.map(({ method, path, prefix }) => ({ method, path: path!, prefix })),
     usesDatabase: application.declarations.usesDatabase || routes.some(({ readsGrants }) => readsGrants),

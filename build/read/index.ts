@@ -1,7 +1,7 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
 import type { ClassSyntax } from '../classes.ts'
 import { type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
-import type { Program } from '../program.ts'
+import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
 import { readEarlyCalls } from './early.ts'
@@ -17,7 +17,7 @@ export type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'
  */
 export function createReader(program: Program): () => Declarations {
   let generation = program.generation()
-  let cache = new Map<SourceFile, { value: FileDeclarations; dependencies: SourceFile[] }>()
+  let cache = new Map<SourceFile, { value: FileDeclarations } & Dependencies>()
 
   return () => {
     if (generation !== program.generation()) cache = new Map()
@@ -27,8 +27,7 @@ export function createReader(program: Program): () => Declarations {
     const queue = new Set(program.sources.listed.map(program.sources.read))
     for (const file of queue) {
       const kept = cache.get(file)
-      const isKept = kept?.dependencies.every(program.sources.isCurrent)
-      const found = kept && isKept ? kept : program.tracked(() => readFile(program, file))
+      const found = kept && program.holds(kept) ? kept : program.tracked(() => readFile(program, file))
       current.set(file, found)
       for (const dependency of found.dependencies) queue.add(dependency)
     }

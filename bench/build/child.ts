@@ -1,0 +1,31 @@
+/** One measurement in a process of its own: milliseconds since the process began, and the most memory it had. */
+import { enableCompileCache } from 'node:module'
+import path from 'node:path'
+
+const [variant, root, dist] = process.argv.slice(2) as [string, string, string]
+
+if (variant === 'ts-morph') {
+  const { scanWithTsMorph } = await import('./plain-ts-morph.ts')
+  scanWithTsMorph(root)
+} else {
+  // as the command does
+  enableCompileCache(path.join(dist, '../node_modules/.cache/stack'))
+  const { projectTarget } = await import(path.join(dist, 'build/targets.js'))
+  const target = projectTarget(root, { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }, [])
+  if (variant === 'compile') {
+    const { openCompiler } = await import(path.join(dist, 'build/compiler.js'))
+    const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))
+    const { linked, refusals } = openCompiler(target).check()
+    if (refusals.length > 0) throw new Error(JSON.stringify(refusals[0]))
+    const runtime = { worker: 'worker.ts', transaction: 'transaction.ts' }
+    const emitted = [JSON.stringify(linked.table, undefined, 2), entrySource(linked, true, runtime, root)]
+    if (emitted.some((text) => text.length === 0)) throw new Error('nothing was emitted')
+  } else {
+    const { buildCached } = await import(path.join(dist, 'build/cached.js'))
+    const { built } = await buildCached(target)
+    if (!built) throw new Error('refused')
+  }
+}
+const milliseconds = performance.now()
+process.stdout.write(JSON.stringify({ milliseconds, mebibytes: process.resourceUsage().maxRSS / 1024 }))
+process.exit(0)

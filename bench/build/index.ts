@@ -1,0 +1,310 @@
+/** The build against its peers: a plain ts-morph scan, esbuild with decorators, other routers, a bare worker, hono's client. */
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import esbuild from 'esbuild'
+import { openCompiler } from '../../build/compiler.ts'
+import { clientTypes } from '../../build/emit/client.ts'
+import { matcherSource } from '../../build/emit/matcher.ts'
+import { build } from '../../build/index.ts'
+import { projectTarget } from '../../build/targets.ts'
+import { pack } from '../../tools/pack.ts'
+import { checkTime } from './client-types.ts'
+import { generateProject, writeProject } from './generate.ts'
+import { lookups, peers, routes200 } from './routes-200.ts'
+import { bareWorker, spawnToFirstAnswer } from './spawn.ts'
+import { interleave, median } from './statistics.ts'
+
+const facts = { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }
+const packageRoot = path.resolve(import.meta.dirname, '../..')
+
+export async function benchBuild(): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-bench-'))
+  try {
+    await benchCompile(folder)
+    await benchWatch(folder)
+    await benchBundle(folder)
+    await benchRouters()
+    await benchStart(folder)
+    benchClient(folder)
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function project(folder: string, classes: number): string {
+  const root = path.join(folder, `classes-${classes}`)
+  if (!fs.existsSync(root)) writeProject(generateProject(classes), root)
+  return root
+}
+
+function say(what: string, measured: string, ratio?: number, target?: string): void {
+  const compared = ratio === undefined ? '' : `${ratio.toFixed(2)} ×${target ? `  (${target})` : ''}`
+  console.log(`  ${what.padEnd(52)} ${measured.padStart(16)}   ${compared}`)
+}
+
+const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`
+
+/** Whole processes, as somebody waits for them. */
+async function benchCompile(folder: string): Promise<void> {
+  const dist = pack()
+  const child = (variant: string, root: string): { milliseconds: number; mebibytes: number } => {
+    const script = path.join(import.meta.dirname, 'child.ts')
+    const { stdout, stderr, status } = spawnSync(process.execPath, [script, variant, root, dist], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  console.log('\nread, judge and emit: a process each, medians of interleaved runs')
+  const costs = new Map<number, number>()
+  for (const [classes, rounds] of [
+    [10, 9],
+    [100, 9],
+    [1000, 9],
+    [3000, 5],
+  ] as const) {
+    const root = project(folder, classes)
+    child('build', root)
+    const memory: number[] = []
+    const measure = (variant: string) => () => {
+      const { milliseconds, mebibytes } = child(variant, root)
+      if (variant === 'compile') memory.push(mebibytes)
+      return milliseconds
+    }
+    child('compile', root)
+    const variants = { compile: measure('compile'), unchanged: measure('build'), peer: measure('ts-morph') }
+    const values = await interleave(rounds, variants)
+    const [own, unchanged, peer] = ['compile', 'unchanged', 'peer'].map((name) => median(values[name]!)) as [
+      number,
+      number,
+      number,
+    ]
+    costs.set(classes, own)
+    say(`${classes} classes: a plain ts-morph scan`, ms(peer))
+    say(
+      `${classes} classes: read, judged, table and entry emitted`,
+      ms(own),
+      own / peer,
+      classes === 1000 ? '≤ 0.75' : undefined,
+    )
+    say(`${classes} classes: nothing changed`, ms(unchanged), unchanged / peer, classes === 1000 ? '≤ 0.10' : undefined)
+    if (classes === 3000) {
+      fs.rmSync(path.join(root, '.stack'), { recursive: true })
+      const { mebibytes } = child('build', root)
+      say(
+        '3000 classes: most memory, compiled / built',
+        `${Math.round(Math.max(...memory))} / ${Math.round(mebibytes)} MiB`,
+        undefined,
+      )
+    }
+  }
+  const perClass = (from: number, to: number) => (costs.get(to)! - costs.get(from)!) / (to - from)
+  say(
+    'cost of a class, 1000 to 3000 against 100 to 1000',
+    '',
+    perClass(1000, 3000) / perClass(100, 1000),
+    'linear: about 1',
+  )
+}
+
+/** One process that goes on, one edit after the other: to all refusals and the table. */
+async function benchWatch(folder: string): Promise<void> {
+  console.log('\none edit, in a watch over 1000 classes: to all refusals and the table')
+  const root = project(folder, 1000)
+  const target = projectTarget(root, facts, [])
+  const compiler = openCompiler(target)
+  compiler.check()
+  const sources = fs
+    .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+  const files = sources.map((name) => path.join(root, 'src', name)).sort()
+  const controllers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('@Controller('))
+  const constants = files.filter((file) => fs.readFileSync(file, 'utf8').includes('export const Perm'))
+  const kinds: Record<string, (round: number) => string[]> = {
+    'an edit of a handler': (round) => edit(controllers[round * 7]!, (text) => `${text}\n// ${round}\n`),
+    'an edit of an imported constant': (round) =>
+      edit(constants[round]!, (text) => text.replace(/'([a-z-]+)\.read'/, "'$1.look'")),
+    'a file that comes': (round) =>
+      edit(path.join(root, `src/extra-${round}.ts`), () => `export const extra = ${round}\n`),
+    'a file that is renamed': (round) => {
+      const [from, to] = [path.join(root, `src/extra-${round}.ts`), path.join(root, `src/moved-${round}.ts`)]
+      fs.renameSync(from, to)
+      return [from, to]
+    },
+    'a file that goes': (round) => {
+      const file = path.join(root, `src/moved-${round}.ts`)
+      fs.rmSync(file)
+      return [file]
+    },
+  }
+  const all: number[] = []
+  for (const [what, change] of Object.entries(kinds)) {
+    const values: number[] = []
+    for (let round = 0; round < 7; round++) {
+      const touched = new Set(change(round))
+      const began = performance.now()
+      const { refusals, linked } = compiler.check(touched)
+      const table = JSON.stringify(linked?.table)
+      values.push(performance.now() - began)
+      const clean = openCompiler(target)
+      const expected = clean.check()
+      const isSame =
+        table === JSON.stringify(expected.linked?.table) &&
+        JSON.stringify(refusals) === JSON.stringify(expected.refusals)
+      await clean.close()
+      if (!isSame) throw new Error(`${what}: not what a clean build gives`)
+    }
+    all.push(...values)
+    say(what, ms(median(values)))
+  }
+  say('all of them, each byte for byte a clean build', ms(median(all)), median(all) / 40, '≤ 1 × 40 ms')
+  await compiler.close()
+}
+
+function edit(file: string, change: (text: string) => string): string[] {
+  fs.writeFileSync(file, change(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''))
+  return [file]
+}
+
+/** The same entry with decorators erased, and with decorators kept: what erasing takes out of a bundle. */
+async function benchBundle(folder: string): Promise<void> {
+  console.log('\nthe bundle of 1000 classes, minified')
+  const root = project(folder, 1000)
+  const compiler = openCompiler(projectTarget(root, facts, []))
+  const { linked } = compiler.check()
+  const { projectSources } = await import('../../build/emit/bundle.ts')
+  const { openProgram } = await import('../../build/program.ts')
+  const program = openProgram(root, facts.entry)
+  const imports = linked!.classes.map(
+    ({ file, name }, index) => `import { ${name} as c${index} } from ${JSON.stringify(path.join(root, file))}`,
+  )
+  const contents = [...imports, `export default [${linked!.classes.map((_, index) => `c${index}`).join(', ')}]`].join(
+    '\n',
+  )
+  const bundle = async (plugins: esbuild.Plugin[]) => {
+    const began = performance.now()
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents, resolveDir: root, loader: 'js' },
+      bundle: true,
+      write: false,
+      minify: true,
+      format: 'esm',
+      platform: 'neutral',
+      target: 'es2024',
+      external: ['@stack/backend', 'node:*'],
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+      plugins,
+    })
+    return { bytes: outputFiles[0]!.contents.length, milliseconds: performance.now() - began }
+  }
+  const external: esbuild.Plugin = {
+    name: 'sdk',
+    setup: (one) => one.onResolve({ filter: /^@stack\/backend$/ }, () => ({ path: '@stack/backend', external: true })),
+  }
+  for (const file of program.sources.listed) program.sources.read(file)
+  const sdk = path.join(packageRoot, 'src/sdk/index.ts')
+  const erasing = projectSources(program, sdk, () => [], new Map())
+  const values = { decorated: await bundle([external]), erased: await bundle([external, erasing]) }
+  say('with its decorators', `${Math.round(values.decorated.bytes / 1024)} KiB`)
+  say(
+    'with its decorators erased',
+    `${Math.round(values.erased.bytes / 1024)} KiB`,
+    values.erased.bytes / values.decorated.bytes,
+    '≤ 0.6',
+  )
+  await compiler.close()
+}
+
+async function benchRouters(): Promise<void> {
+  console.log('\nlookups in a table of 200 routes, medians of 15 interleaved rounds')
+  const source = matcherSource(routes200.map((route) => ({ ...route, prefix: `/${route.path.split('/')[1]}` })))
+  const own = new Function(`${source}\nreturn match`)() as (method: string, path: string) => unknown
+  const routers = Object.values(peers).map(({ name, create }) => ({ name, find: create(routes200) }))
+  const measure = (find: (method: string, path: string) => unknown) => () => {
+    const asked = lookups(100_000)
+    const began = performance.now()
+    for (const { method, path } of asked) find(method, path)
+    return asked.length / (performance.now() - began) / 1000
+  }
+  const variants = Object.fromEntries([
+    ['emitted', measure(own)],
+    ...routers.map(({ name, find }) => [name, measure(find)] as const),
+  ])
+  await interleave(3, variants)
+  const values = await interleave(15, variants)
+  const emitted = median(values['emitted']!)
+  const targets: Record<string, string> = { 'hono SmartRouter': '≥ 4', memoirist: '≥ 1.1' }
+  say('emitted', `${emitted.toFixed(2)} M/s`)
+  for (const { name } of routers) {
+    const rate = median(values[name]!)
+    say(name, `${rate.toFixed(2)} M/s`, emitted / rate, targets[name])
+  }
+}
+
+async function benchStart(folder: string): Promise<void> {
+  console.log('\nfrom the start of workerd to the first answer, medians of fifteen spawns, interleaved')
+  const root = path.join(folder, 'routes-200')
+  const resources = [...new Set(routes200.map(({ path: route }) => route.split('/')[1]!))]
+  const methods: Record<string, string> = { GET: 'Get', POST: 'Post', PUT: 'Put', DELETE: 'Delete' }
+  const controllers = resources.map((resource, index) => {
+    const own = routes200.filter(({ path: route }) => route.split('/')[1] === resource)
+    const handlers = own.map(
+      ({ method, path: route }, number) =>
+        `  @${methods[method]}('${route.slice(resource.length + 2)}') h${number}(@Req() request: Request) { return { at: request.url } }`,
+    )
+    return `@Controller('/${resource}', { auth: false })\nexport class C${index} {\n${handlers.join('\n')}\n}\n`
+  })
+  const source = `import { Controller, Delete, Get, Module, Post, Put, Req } from '@stack/backend'
+${controllers.join('')}
+@Module({ controllers: [${resources.map((_, index) => `C${index}`).join(', ')}] })
+export class AppModule {}
+`
+  writeProject(new Map([['src/app.module.ts', source]]), root)
+  const { built } = await build(projectTarget(root, facts, []))
+  if (built?.table.routes.length !== 200) throw new Error('200 routes were expected')
+  const worker = fs.readFileSync(path.join(root, '.stack/out/worker.js'))
+  const address = `/${resources[0]}`
+  const values = await interleave(15, {
+    bare: () => spawnToFirstAnswer([{ name: 'worker.js', contents: bareWorker }], {}, address),
+    routes: () => spawnToFirstAnswer([{ name: 'worker.js', contents: worker }], {}, address),
+  })
+  const [bare, routes] = [median(values['bare']!), median(values['routes']!)]
+  say('a bare handler', ms(bare))
+  say('200 routes, with all of the runtime', ms(routes), routes / bare)
+  say('the difference', `${(routes - bare).toFixed(1)} ms`, (routes - bare) / 2.5, '≤ 1 × 2.5 ms')
+}
+
+/** What a typed client costs whoever checks types: a whole tsc, a thousand routes, five calls. */
+function benchClient(folder: string): void {
+  console.log('\ntsc over a client of 1000 routes and five calls')
+  const hc = checkTime('hc', 1000)
+  const flat = checkTime('flat', 1000, () => flatClient(folder))
+  say("hono's inferred client", ms(hc))
+  say('client.d.ts', ms(flat), flat / hc)
+}
+
+function flatClient(folder: string): Record<string, string> {
+  const root = project(folder, 333) // of which 200 are controllers, of five routes each
+  const linked = linkedOf(root)
+  const { table } = linked
+  if (table.routes.length < 1000) throw new Error('a thousand routes were expected')
+  const sources: Record<string, string> = {}
+  for (const name of fs.readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (name.endsWith('.ts')) sources[`src/${name}`] = fs.readFileSync(path.join(root, 'src', name), 'utf8')
+  }
+  sources['out/client.d.ts'] = clientTypes(linked, root, path.join(root, 'out'))
+  const calls = table.routes.filter(({ method, path: route }) => method === 'GET' && !route.includes(':')).slice(0, 5)
+  sources['use.ts'] = [
+    `import { createClient } from './out/client.js'`,
+    `const client = createClient('http://127.0.0.1')`,
+    ...calls.map(({ path: route }, index) => `export const answer${index} = await client['GET ${route}']()`),
+    '',
+  ].join('\n')
+  return sources
+}
+
+function linkedOf(root: string) {
+  const compiler = openCompiler(projectTarget(root, facts, []))
+  const { linked } = compiler.check()
+  return linked!
+}

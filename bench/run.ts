@@ -1,0 +1,13 @@
+/** `npm run bench -- <name>`: every figure beside a peer's of the same run, as a ratio. */
+import { benchBuild } from './build/index.ts'
+
+const benches: Record<string, () => Promise<void>> = { build: benchBuild }
+
+const [name = ''] = process.argv.slice(2)
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+if (!bench) {
+  process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join(' | ')}\n`)
+  process.exit(2)
+}
+await bench()
+process.exit(0)
