@@ -5,6 +5,7 @@ import {
   type Declarations,
   hasRole,
   listed,
+  type Member,
   markOf,
   option,
 } from './declaration.ts'
@@ -79,4 +80,9 @@ export interface Listing {
 /** Every class that a reached module lists there; once for each module that does. */
 export function listings({ byId, modules }: Application, list: 'controllers' | 'providers'): Listing[] {
   return modules.flatMap((module) => classesIn(byId, module, list).map((declaration) => ({ module, declaration })))
+}
+
+/** Whether a decorator of a member, or of one of its parameters, bears the name of one of the SDK's and is none. */
+export function hasForeignMark({ declarations }: Application, { id }: ClassDeclaration, member: Member): boolean {
+  return declarations.foreignMarks.some((mark) => mark.classId === id && mark.member === member.name)
 }

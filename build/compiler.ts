@@ -43,7 +43,7 @@ export function openCompiler({
   budgetKib = Number.POSITIVE_INFINITY,
   isLast = false,
 }: BuildOptions & { isLast?: boolean }): Compiler {
-  const program = openProgram(root, entry)
+  const program = openProgram(root, entry, isLast)
   let read = createReader(program)
   /** Those that parse, and whose imports lead somewhere: the others are refused already. */
   const soundFiles = () =>

@@ -51,19 +51,32 @@ export function scan({ tree, ...shared }: Reader): void {
         break
       }
     }
+    if (ts.isClassDeclaration(node)) {
+      visitClass(node, when)
+      return
+    }
     if (ts.isTypeNode(node)) return
     const inner = whenInside(node, when, owner)
-    const owned = ts.isClassDeclaration(node) ? node.name?.text : undefined
     // a name that is declared here is no use of another; `{ Get }` is
     const name = 'name' in node && !ts.isShorthandPropertyAssignment(node) ? node.name : undefined
     ts.forEachChild(node, (child) => {
-      if (child !== name || ts.isObjectBindingPattern(child) || ts.isArrayBindingPattern(child))
-        visit(child, inner, owned)
+      if (child !== name || ts.isObjectBindingPattern(child) || ts.isArrayBindingPattern(child)) visit(child, inner)
     })
+  }
+
+  /** Of a method that holds nothing of interest, not even the parameters are looked at. */
+  function visitClass({ modifiers, heritageClauses, members, name }: TS.ClassDeclaration, when: When): void {
+    for (const modifier of modifiers ?? []) if (ts.isDecorator(modifier)) visitDecorator(modifier, when)
+    for (const clause of heritageClauses ?? []) visit(clause, when)
+    for (const member of members) {
+      const runsLater = ts.isMethodDeclaration(member) || ts.isAccessor(member)
+      if (!runsLater || isWorthReading(member)) visit(member, when, name?.text)
+    }
   }
 
   function visitDecorator(node: TS.Decorator, when: When): void {
     if (!known.has(node.getStart(tree))) file.decorators.push(decoratorAt(reader, node, false))
+    if (!isWorthReading(node) && when === 'later') return
     const call = unwrapped(node.expression)
     const callee = ts.isCallExpression(call) ? call.expression : call
     // what is made some other way than by its name is not read, and must not be lost

@@ -18,7 +18,7 @@ export interface OutputFile {
   /** As esbuild made it. */
   made: Uint8Array
   /** As it is written. */
-  contents: () => Uint8Array
+  contents: () => Uint8Array | Iterable<string>
 }
 
 export interface Bundled {
@@ -217,15 +217,15 @@ export function projectSources(
 }
 
 /** A map that quotes its sources quotes them as they were written, decorators included. Large maps are not parsed whole. */
-function withOriginals(contents: Uint8Array, file: string, originals: ReadonlyMap<string, string>): Uint8Array {
+function* withOriginals(contents: Uint8Array, file: string, originals: ReadonlyMap<string, string>): Iterable<string> {
   const text = new TextDecoder().decode(contents)
-  const [list] = /(?<="sources": )\[[^\]]*\]/.exec(text) ?? []
-  if (list === undefined) return contents
-  const quoted = (JSON.parse(list) as string[]).map((source) => {
+  const [list = '[]'] = /(?<="sources": )\[[^\]]*\]/.exec(text) ?? []
+  const at = text.indexOf(list) + list.length
+  yield `${text.slice(0, at)},\n  "sourcesContent": [`
+  for (const [index, source] of (JSON.parse(list) as string[]).entries()) {
     const absolute = path.resolve(path.dirname(file), source)
     const original = originals.get(absolute) ?? (fs.existsSync(absolute) ? fs.readFileSync(absolute, 'utf8') : null)
-    return JSON.stringify(original)
-  })
-  const at = text.indexOf(list) + list.length
-  return new TextEncoder().encode(`${text.slice(0, at)},\n  "sourcesContent": [${quoted.join(', ')}]${text.slice(at)}`)
+    yield `${index === 0 ? '' : ', '}${JSON.stringify(original)}`
+  }
+  yield `]${text.slice(at)}`
 }

@@ -6,7 +6,7 @@ export interface Written {
   /** Absolute. */
   file: string
   /** A function is asked when it is this file's turn: large ones need not be held together. */
-  contents: Uint8Array | string | (() => Uint8Array | string)
+  contents: Uint8Array | string | (() => Uint8Array | string | Iterable<string>)
   /** Default: 0o644. */
   mode?: number
 }
@@ -19,7 +19,9 @@ export function writeTogether(files: readonly Written[]): void {
       fs.mkdirSync(path.dirname(file), { recursive: true })
       const handle = fs.openSync(beside[index]!, 'w', mode)
       try {
-        fs.writeFileSync(handle, typeof contents === 'function' ? contents() : contents)
+        const made = typeof contents === 'function' ? contents() : contents
+        if (typeof made === 'string' || made instanceof Uint8Array) fs.writeFileSync(handle, made)
+        else for (const part of made) fs.writeFileSync(handle, part)
         fs.fsyncSync(handle)
       } finally {
         fs.closeSync(handle)

@@ -1,6 +1,6 @@
 /** Classes and decorators as such: where they stand, and whether the worker could import them. */
 import { nearest } from '../../src/wire/nearest.ts'
-import type { Application } from '../application.ts'
+import { type Application, hasForeignMark } from '../application.ts'
 import {
   type ClassDeclaration,
   type ClassRole,
@@ -78,12 +78,11 @@ function refuseTsconfig(tsconfig: Tsconfig | undefined): Refusal<Place>[] {
 }
 
 const refuseClass = once((declaration, application) => {
-  const foreign = new Set(application.declarations.foreignMarks.map(({ classId, member }) => `${classId}.${member}`))
   const { name, place, marks, members } = declaration
   const own = marks.filter((mark) => isRole(mark.name))
   const refused: Refusal<Place>[] = [
     ...refuseMarks(marks, (mark) => (isRole(mark.name) ? undefined : belongsOf(mark.name))),
-    ...members.flatMap((member) => refuseMember(declaration, member, foreign.has(`${declaration.id}.${member.name}`))),
+    ...members.flatMap((member) => refuseMember(declaration, member, hasForeignMark(application, declaration, member))),
   ]
   const [role] = own
   if (!role) return refused

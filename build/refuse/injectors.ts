@@ -1,6 +1,6 @@
 /** Parameters of handlers: each receives one thing that its route has. */
 import { nearest } from '../../src/wire/nearest.ts'
-import type { Application } from '../application.ts'
+import { type Application, hasForeignMark } from '../application.ts'
 import { hasRole, injectors, type Mark, type Member, methods, type Place, text } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
@@ -22,14 +22,13 @@ export function refuseInjectors(application: Application, circumstances: Circums
     .flatMap((controller) => refuseHandlers(controller, application, circumstances))
 }
 
-const refuseHandlers = once((controller, { declarations }) => {
-  const foreign = new Set(declarations.foreignMarks.map(({ classId, member }) => `${classId}.${member}`))
-  return routesOf(controller).flatMap((route) => refuseHandler(route, foreign))
+const refuseHandlers = once((controller, application) => {
+  return routesOf(controller).flatMap((route) => refuseHandler(route, application))
 })
 
 function refuseHandler(
   { controller, member, mark, method, path }: DeclaredRoute,
-  foreign: ReadonlySet<string>,
+  application: Application,
 ): Refusal<Place>[] {
   const refused: Refusal<Place>[] = []
   const [body, second] = member.parameters.flatMap(({ marks }) => marks.filter(({ name }) => name === 'Body'))
@@ -60,7 +59,7 @@ function refuseHandler(
   if (member.marks[0] !== mark) return refused // what does not depend on the route is said once
   if (second)
     refused.push(refusal('body-twice', second.place, {}, [{ message: 'the first is here', place: body!.place }]))
-  const isForeign = foreign.has(`${controller.id}.${member.name}`)
+  const isForeign = hasForeignMark(application, controller, member)
   for (const { name: parameter, place, marks } of member.parameters) {
     const [first, ...others] = marks
     if (!first && !isForeign) refused.push(refusal('parameter-without-injector', place, { name: parameter }))
