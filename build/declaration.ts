@@ -177,7 +177,7 @@ export interface EarlyCall {
 }
 
 /** Where a file's imports stand: for fixes that need another one. */
-export interface Imports {
+interface Imports {
   file: string
   /** Offset at which a further import declaration may stand. */
   end: number

@@ -2,9 +2,7 @@
 import type { Location } from './declaration.ts'
 import { type Refusal, refusals, type Slug } from './refusals/index.ts'
 
-export const formats = ['text', 'json', 'github', 'sarif'] as const
-
-export type Format = (typeof formats)[number]
+export type Format = 'text' | 'json' | 'github' | 'sarif'
 
 /** One object for each refusal. */
 export function toJson({ slug, severity, message, place, fix, related }: Refusal): object {

@@ -31,7 +31,7 @@ type Meaning =
   /** Of a package: `name` as it exports it. */
   | Foreign
 
-export interface Foreign {
+interface Foreign {
   kind: 'foreign'
   /** The file that imports it. */
   file: SourceFile
@@ -377,7 +377,7 @@ function relocate(fact: Fact, place: Place, text: string): Fact {
 }
 
 /** @param lineStarts offsets, the first 0. */
-export function locationOf(place: Place, lineStarts: readonly number[]): Location {
+function locationOf(place: Place, lineStarts: readonly number[]): Location {
   const from = lineAt(lineStarts, place.start)
   const to = lineAt(lineStarts, place.end)
   return {

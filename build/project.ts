@@ -49,7 +49,7 @@ export interface SourceFile {
 }
 
 /** What is called or constructed where no request is served: at module scope, or while an instance is built. */
-export interface EarlyCall {
+interface EarlyCall {
   callee: Expression
   isNew: boolean
   /** Whose instance is built; `undefined` at module scope. */

@@ -23,7 +23,8 @@ export function locateProject(named: string | undefined): LocatedProject {
   const standing = process.env['INIT_CWD'] ?? process.cwd() // npm run moves to the package's root
   const root = named === undefined ? nearestProject(standing) : resolveNamed(named, standing)
   // esbuild waits forever for a path with one
-  if (root.includes('"')) throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
+  if (root.includes('"'))
+    throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
   const rolesFile = path.join(root, 'stack/roles.json')
   return {
     root,

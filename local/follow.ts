@@ -4,7 +4,7 @@ import { projectTarget } from '../build/targets.ts'
 import { type Outcome, type Watch, watchProject } from '../build/watch.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 
-export interface Declared {
+interface Declared {
   project: Project
   roles: DeclaredRole[]
   /** Of `.dev.vars`. */

@@ -21,7 +21,7 @@ export interface OutputFile {
   contents: () => Uint8Array | Iterable<string>
 }
 
-export interface Bundled {
+interface Bundled {
   /** Empty when refused. */
   files: OutputFile[]
   refusals: Refusal[]

@@ -9,7 +9,7 @@ import { readForeignMarks, readMarks } from './marks.ts'
 import { readMembers } from './routes.ts'
 
 /** What one file declares. */
-export type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'>
+type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'>
 
 /**
  * @returns a function that reads the whole program; called again after a change, it reads again only what the change can

@@ -1,7 +1,5 @@
-/** The auth module's own error codes, and how a body is judged: every refusal names its fields. */
+/** The auth module's own error codes, and the bodies of its management calls. */
 import { HttpError } from '@stack/backend'
-import * as v from 'valibot'
-import type { FieldError } from '../wire/envelope.ts'
 
 /** code → status and description, beside those of `wire/envelope.ts` (contract 6.2) */
 export const authErrors = {
@@ -32,22 +30,4 @@ export async function bodyOf(request: Request): Promise<unknown> {
     const reason = 'the body is not valid JSON'
     throw new HttpError(400, 'invalid_request', reason, { fields: [{ path: 'body', reason }] })
   }
-}
-
-/** @throws HttpError 400 `invalid_request` with one entry for each wrong field. */
-export function judged<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
-  const result = v.safeParse(schema, body)
-  if (result.success) return result.output
-  const fields: FieldError[] = result.issues.map((issue) => ({
-    path: shortened(v.getDotPath(issue) ?? 'body'),
-    reason: shortened(issue.message),
-  }))
-  throw new HttpError(400, 'invalid_request', `the request is not valid: ${fields[0]!.path}: ${fields[0]!.reason}`, {
-    fields,
-  })
-}
-
-/** What was sent is quoted, but not by the megabyte. */
-function shortened(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }
