@@ -43,11 +43,14 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
   async function built(outcome: Extract<Outcome, { kind: 'built' }>, changed: readonly string[]): Promise<void> {
     const began = performance.now()
     const { roles, variables } = declared()
+    let isNew: boolean
     try {
-      await serve(variables)
+      isNew = await serve(variables)
     } catch (error) {
       return onChange({ kind: 'not-started', error: error as Error }, changed)
     }
+    // the first build only warms up: the same was built and is served already, unless it was edited meanwhile
+    if (changed.length === 0 && !isNew) return
     if (JSON.stringify(roles) !== knownRoles) await declareRoles(roles)
     knownRoles = JSON.stringify(roles)
     onChange({ ...outcome, servedAfterMs: performance.now() - began }, changed)
@@ -77,9 +80,6 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
       )
     },
     async onOutcome(outcome, changed) {
-      // the first build only warms up: the same was built and is served already, unless it was edited meanwhile
-      if (changed.length === 0 && outcome.kind === 'built')
-        return void (await serve(declared().variables).catch(() => {}))
       await (outcome.kind === 'built' ? built(outcome, changed) : onChange(outcome, changed))
     },
     onOther: other,

@@ -182,20 +182,6 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       return started
     })
     signal.throwIfAborted()
-    if (options.follow) {
-      const { follow } = options
-      const watching = await followChanges({
-        root,
-        follow,
-        serve: async (variables) => {
-          const isNew = await workers.value.update({ ...bindings, ...variables })
-          if (isNew) noteWorkerd(processesFile)
-          return isNew
-        },
-        declareRoles: (roles) => declareRoles(baseUrl, keys, roles),
-      })
-      ending.push(watching.close)
-    }
     const record: LocalRecord = {
       pid: process.pid,
       started_at: new Date().toISOString(),
@@ -210,6 +196,22 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       backend_service_database_url: urls.backendService,
     }
     writeRecord(recordFile, record)
+    if (options.follow) {
+      const { follow } = options
+      // nobody waits for it: to be ready it is enough that what was built is served
+      const watching = followChanges({
+        root,
+        follow,
+        serve: async (variables) => {
+          const isNew = await workers.value.update({ ...bindings, ...variables })
+          if (isNew) noteWorkerd(processesFile)
+          return isNew
+        },
+        declareRoles: (roles) => declareRoles(baseUrl, keys, roles),
+      })
+      watching.catch((error: Error) => say(`changes are not followed: ${error.message}`))
+      ending.push(async () => (await watching).close())
+    }
     return {
       record,
       built,

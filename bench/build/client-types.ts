@@ -25,7 +25,7 @@ const config = {
     paths: { '@stack/backend': [path.join(packages, '../dist/types/src/sdk/index.d.ts')] },
   },
   // what the five calls reach, as whoever uses a client has it
-  files: ['use.ts'],
+  files: ['client.ts'],
 }
 
 /**

@@ -255,7 +255,9 @@ function controllerSource(feature: Feature, noun: string, services: readonly Ser
     importOf(`${serviceClass(service)}${index === 0 ? `, type ${row}` : ''}`, feature, serviceFile(service)),
   )
   const counted = foreign ? `, limit: await this.${foreign.field}.limit()` : ''
-  return `import { Body, Controller, Delete, Get, HttpError, Log, Param, Post, Query } from '@stack/backend'
+  return `import {
+  Body, Controller, Delete, Get, HttpError, Log, Param, Post, Query, RequestId, User, type UserT,
+} from '@stack/backend'
 ${importOf('Perm', feature, sharedFile(shared))}
 ${imports.join('\n')}
 
@@ -264,32 +266,32 @@ ${imports.join('\n')}
 export class ${controllerClass(feature, noun)} {
 ${constructorOf(fields)}
   @Get()
-  list(): Promise<${row}[]> {
+  list(@Query('page') page: string | undefined, @Query('sort') sort: string | undefined): Promise<${row}[]> {
     return this.${own!.field}.visible()
   }
 
   @Get('search')
-  async search(@Query('name') name: string | undefined) {
+  async search(@Query('name') name: string | undefined, @User() user: UserT) {
     if (!name) throw new HttpError(400, 'invalid_request', 'search for a name')
-    return { found: await this.${own!.field}.named(name)${counted} }
+    return { by: user.id, found: await this.${own!.field}.named(name)${counted} }
   }
 
   @Get(':id')
-  show(@Param('id') id: string): Promise<${row}> {
+  show(@Param('id') id: string, @User() user: UserT): Promise<${row}> {
     return this.${own!.field}.one(id)
   }
 
   @Post('', { status: 201 })
-  create(@Body() body: unknown): Promise<${row}> {
+  create(@Body() body: unknown, @User() user: UserT, @RequestId() request: string): Promise<${row}> {
     const { name } = (body ?? {}) as { name?: unknown }
     if (typeof name !== 'string') throw new HttpError(400, 'invalid_request', 'the ${one} needs a name')
     return this.${own!.field}.create(name)
   }
 
   @Delete(':id')
-  async remove(@Param('id') id: string): Promise<void> {
+  async remove(@Param('id') id: string, @User() user: UserT): Promise<void> {
     await this.${own!.field}.remove(id)
-    Log.info('the ${one} is removed', { id })
+    Log.info('the ${one} is removed', { id, by: user.id })
   }
 }
 `

@@ -294,7 +294,7 @@ function flatClient(folder: string): Record<string, string> {
   }
   sources['out/client.d.ts'] = clientTypes(linked, root, path.join(root, 'out'))
   const calls = table.routes.filter(({ method, path: route }) => method === 'GET' && !route.includes(':')).slice(0, 5)
-  sources['use.ts'] = [
+  sources['client.ts'] = [
     `import { createClient } from './out/client.js'`,
     `const client = createClient('http://127.0.0.1')`,
     ...calls.map(({ path: route }, index) => `export const answer${index} = await client['GET ${route}']()`),

@@ -49,11 +49,7 @@ describe('stack start', () => {
     const status = async (address: string) => (await call(`${url}${address}`)).status
     expect(await status('/catalogue')).toBe(200)
 
-    await edit(
-      catalogue,
-      (text) => text.replace("'/catalogue'", "'/goods'"),
-      'catalogue.controller.ts changed: built in',
-    )
+    await edit(catalogue, (text) => text.replace("'/catalogue'", "'/goods'"), 'built in')
     expect([await status('/goods'), await status('/catalogue')]).toEqual([200, 404])
 
     await edit(
