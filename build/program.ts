@@ -44,6 +44,8 @@ export interface Dependencies {
   dependencies: SourceFile[]
   /** Where its imports have led: importing file, specifier, and the file, or whether there is one. */
   led: [file: SourceFile, specifier: string, to: string | boolean | undefined][]
+  /** Of the answers where imports lead: as long as no file comes or goes, it stays. */
+  version: number
 }
 
 export interface Program {
@@ -62,6 +64,8 @@ export interface Program {
   refresh(touched: ReadonlySet<string>): void
   /** Runs `work`, and says what its answers depend on. */
   tracked<T>(work: () => T): { value: T } & Dependencies
+  /** The same answers, known to hold now. */
+  confirmed<T extends Dependencies>(before: T): T
   /** Whether the answers would be the same now. */
   holds(dependencies: Dependencies): boolean
   locate(place: Place): Location
@@ -98,6 +102,7 @@ export function openProgram(root: string, entry: string, isLast = false): Progra
   let tsconfig = readTsconfig(root)
   let configuredAt = configured()
   let generation = 0
+  let version = 0
   let dependencies = new Set<SourceFile>()
   let led = new Map<string, Dependencies['led'][number]>()
   const absoluteOf = (file: SourceFile) => path.join(root, file.path)
@@ -258,6 +263,11 @@ export function openProgram(root: string, entry: string, isLast = false): Progra
     return of?.kind === 'namespace' ? meaningIn(of.file, of.from, expression.property) : undefined
   }
 
+  function leadsAsBefore([from, specifier, to]: Dependencies['led'][number]): boolean {
+    if (typeof to === 'boolean') return resolver.leads(absoluteOf(from), specifier) === to
+    return resolver.source(absoluteOf(from), specifier) === to
+  }
+
   /** Like meaningOf, for what does not exist at run time. */
   function namesInType(file: SourceFile, name: string, depth = 0): string[] | undefined {
     const own = file.types.get(name)
@@ -291,6 +301,7 @@ export function openProgram(root: string, entry: string, isLast = false): Progra
       const hasSetChanged = sources.refresh(touched) || isOther
       const now = configured()
       if (hasSetChanged) resolver = newResolver()
+      if (hasSetChanged) version++
       if (now === configuredAt && !isConfigured && !checker.isStale()) return
       configuredAt = now
       tsconfig = readTsconfig(root)
@@ -304,18 +315,15 @@ export function openProgram(root: string, entry: string, isLast = false): Progra
       led = new Map()
       try {
         const value = work()
-        return { value, dependencies: [...dependencies], led: [...led.values()] }
+        return { value, dependencies: [...dependencies], led: [...led.values()], version }
       } finally {
         dependencies = outer.dependencies
         led = outer.led
       }
     },
+    confirmed: (before) => (before.version === version ? before : { ...before, version }),
     holds: (before) =>
-      before.dependencies.every(sources.isCurrent) &&
-      before.led.every(([from, specifier, to]) => {
-        if (typeof to === 'boolean') return resolver.leads(absoluteOf(from), specifier) === to
-        return resolver.source(absoluteOf(from), specifier) === to
-      }),
+      before.dependencies.every(sources.isCurrent) && (before.version === version || before.led.every(leadsAsBefore)),
     locate: (place) => locationOf(place, sources.lineStartsOf(path.join(root, place.file))),
     evaluate: (file, expression) => evaluate(file, expression),
     shapeOf,

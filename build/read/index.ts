@@ -27,7 +27,8 @@ export function createReader(program: Program): () => Declarations {
     const queue = new Set(program.sources.listed.map(program.sources.read))
     for (const file of queue) {
       const kept = cache.get(file)
-      const found = kept && program.holds(kept) ? kept : program.tracked(() => readFile(program, file))
+      const found =
+        kept && program.holds(kept) ? program.confirmed(kept) : program.tracked(() => readFile(program, file))
       current.set(file, found)
       for (const dependency of found.dependencies) queue.add(dependency)
     }
