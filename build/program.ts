@@ -21,6 +21,7 @@ import { openSources, type Sources } from './sources.ts'
 import { lineAt } from './syntax.ts'
 import { configurations, readTsconfig } from './tsconfig.ts'
 import { ts } from './typescript.ts'
+import { factOf, pathOf, relocate, spread } from './values.ts'
 
 /** What a name stands for. */
 type Meaning =
@@ -354,34 +355,6 @@ export function openProgram(root: string, entry: string, isLast = false): Progra
       return meaning?.kind === 'sdk' ? meaning.name : undefined
     },
   }
-}
-
-/** `a.b.c` as its root and the members that follow. */
-function pathOf(expression: Expression): { root: Expression; members: string[] } | undefined {
-  if (expression.kind === 'name') return { root: expression, members: [] }
-  if (expression.kind !== 'member') return undefined
-  const of = pathOf(expression.of)
-  return of && { root: of.root, members: [...of.members, expression.property] }
-}
-
-function factOf(value: unknown, place: Place): Fact {
-  if (Array.isArray(value)) return { kind: 'list', items: value.map((item) => factOf(item, place)), place }
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([key, inner]) => ({ key, keyPlace: place, value: factOf(inner, place) }))
-    return { kind: 'record', entries, place }
-  }
-  return { kind: 'literal', value: value as string | number | boolean | null | undefined, place }
-}
-
-function spread(list: Fact): Fact[] {
-  if (list.kind !== 'list') return [{ ...list, kind: 'unknown', text: '...' } as Fact]
-  return list.items.map((item) => ({ ...item, isElsewhere: true }))
-}
-
-/** A constant's value, at the place where the constant is used: that is where a refusal must point. */
-function relocate(fact: Fact, place: Place, text: string): Fact {
-  if (fact.kind === 'unknown') return { kind: 'unknown', text, place }
-  return fact.kind === 'class' ? { ...fact, place } : { ...fact, place, isElsewhere: true }
 }
 
 /** @param lineStarts offsets, the first 0. */

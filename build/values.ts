@@ -1,0 +1,31 @@
+/** Values as facts: of constants that stand elsewhere, of packages, of lists that are spread. Pure. */
+import type { Fact, Place } from './declaration.ts'
+import type { Expression } from './expression.ts'
+
+/** `a.b.c` as its root and the members that follow. */
+export function pathOf(expression: Expression): { root: Expression; members: string[] } | undefined {
+  if (expression.kind === 'name') return { root: expression, members: [] }
+  if (expression.kind !== 'member') return undefined
+  const of = pathOf(expression.of)
+  return of && { root: of.root, members: [...of.members, expression.property] }
+}
+
+export function factOf(value: unknown, place: Place): Fact {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item) => factOf(item, place)), place }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => ({ key, keyPlace: place, value: factOf(inner, place) }))
+    return { kind: 'record', entries, place }
+  }
+  return { kind: 'literal', value: value as string | number | boolean | null | undefined, place }
+}
+
+export function spread(list: Fact): Fact[] {
+  if (list.kind !== 'list') return [{ ...list, kind: 'unknown', text: '...' } as Fact]
+  return list.items.map((item) => ({ ...item, isElsewhere: true }))
+}
+
+/** A constant's value, at the place where the constant is used: that is where a refusal must point. */
+export function relocate(fact: Fact, place: Place, text: string): Fact {
+  if (fact.kind === 'unknown') return { kind: 'unknown', text, place }
+  return fact.kind === 'class' ? { ...fact, place } : { ...fact, place, isElsewhere: true }
+}
