@@ -15,7 +15,7 @@ if (variant === 'ts-morph') {
   if (variant === 'compile') {
     const { openCompiler } = await import(path.join(dist, 'build/compiler.js'))
     const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))
-    const { linked, refusals } = openCompiler(target).check()
+    const { linked, refusals } = openCompiler({ ...target, isLast: true }).check()
     if (refusals.length > 0) throw new Error(JSON.stringify(refusals[0]))
     const runtime = { worker: 'worker.ts', transaction: 'transaction.ts' }
     const emitted = [JSON.stringify(linked.table, undefined, 2), entrySource(linked, true, runtime, root)]
