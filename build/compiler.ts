@@ -86,13 +86,13 @@ export function openCompiler({
       writeTogether(written)
       keepOnly(folder, new Set(files.map(({ name }) => name)))
       const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
-      const read = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
+      const known = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
       return {
         refusals,
         built: {
           table,
           sizes,
-          inputs: read,
+          inputs: known,
           outputs: written.map(({ file }) => file),
           isSelfContained: program.isSelfContained(),
         },

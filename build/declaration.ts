@@ -76,6 +76,9 @@ export const injectors = [
   'Client',
 ] as const
 
+/** Services of the SDK that are imported, never injected, and act for the request that is being served. */
+export const ambientServices: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets'])
+
 /** Every decorator of the SDK. */
 export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.keys(methods), 'On', ...injectors])
 

@@ -1,7 +1,7 @@
 /** The rest of a file: decorators that stand elsewhere, imported names used as values, and what runs before any request. */
 import type { ts as TS } from 'ts-morph'
 import { decoratorAt, unwrapped } from './classes.ts'
-import { sdkName } from './declaration.ts'
+import { ambientServices, sdkName } from './declaration.ts'
 import { termsOf } from './expression.ts'
 import type { Reader } from './project.ts'
 import { hasModifier } from './syntax.ts'
@@ -141,7 +141,7 @@ function createFinder({ tree, file }: Reader, known: ReadonlySet<number>): (node
 }
 
 /** What of the SDK may be used anywhere in a function. */
-const harmless: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets', 'HttpError', 'OutsideRequest'])
+const harmless: ReadonlySet<string> = new Set([...ambientServices, 'HttpError', 'OutsideRequest'])
 
 function rootOf(node: TS.Expression): TS.Expression {
   return ts.isPropertyAccessExpression(node) ? rootOf(node.expression) : node

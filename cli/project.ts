@@ -27,7 +27,7 @@ export function locateProject(named: string | undefined): LocatedProject {
     throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
   const rolesFile = path.join(root, 'stack/roles.json')
   return {
-    root,
+    root: fs.realpathSync(root), // as watchers and bundlers name files: a project may be reached through a link
     project: readDeclared(path.join(root, marker), readProject),
     roles: fs.existsSync(rolesFile) ? readDeclared(rolesFile, readRoles) : [],
   }

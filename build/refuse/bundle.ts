@@ -1,10 +1,7 @@
 /** What must not run where it stands: I/O and ambient services outside a request, code made from text. */
 import { type Application, listings } from '../application.ts'
-import type { EarlyCall, Place } from '../declaration.ts'
+import { ambientServices, type EarlyCall, type Place } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
-
-/** Ambient services of the SDK. */
-const ambient: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets'])
 
 const globalIo: ReadonlySet<string> = new Set([
   'fetch',
@@ -60,7 +57,7 @@ function refuseEarlyCall({ name, from, isNew, className, place }: EarlyCall): Re
   const where = className === undefined ? 'while the module is loaded' : `while an instance of ${className} is built`
   const call = isNew ? `new ${name}()` : `${name}()`
   if ('sdk' in from) {
-    return ambient.has(from.sdk) ? [refusal('ambient-outside-request', place, { call: name, where })] : []
+    return ambientServices.has(from.sdk) ? [refusal('ambient-outside-request', place, { call: name, where })] : []
   }
   return opensIo(from, isNew) ? [refusal('io-outside-request', place, { call, where })] : []
 }
