@@ -1,7 +1,19 @@
 /** Ports on loopback. get-port finds one; it remembers what it gave out, so whether a certain one is free is asked here. */
+import { randomInt } from 'node:crypto'
 import net from 'node:net'
+import getPort, { portNumbers } from 'get-port'
 
 const host = '127.0.0.1'
+const defaultPort = 8787
+
+/** Another process has it. */
+export class PortTaken extends Error {
+  override name = 'PortTaken'
+
+  constructor(port: number) {
+    super(`port ${port} is taken by another process`)
+  }
+}
 
 export function isFree(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -9,4 +21,33 @@ export function isFree(port: number): Promise<boolean> {
   server.once('error', () => resolve(false))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)))
   return promise
+}
+
+/** One that is free, from below those that the system gives to outgoing connections: none of them takes it meanwhile. */
+export function findPort(): Promise<number> {
+  const first = randomInt(20_000, 31_000)
+  return getPort({ port: portNumbers(first, first + 999), host })
+}
+
+/**
+ * Where a stack answers.
+ * @param wanted must be free; absent: the default one, or the next that is free.
+ * @param isReleasing a process that was just ended may hold its port for a moment.
+ * @throws PortTaken
+ */
+export async function choosePort(
+  wanted: number | undefined,
+  isReleasing: boolean,
+  say: (line: string) => void,
+): Promise<number> {
+  for (let tries = 0; isReleasing && tries < 40 && !(await isFree(wanted ?? defaultPort)); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  if (wanted !== undefined) {
+    if (await isFree(wanted)) return wanted
+    throw new PortTaken(wanted)
+  }
+  const free = await getPort({ port: portNumbers(defaultPort, defaultPort + 99), host })
+  if (free !== defaultPort) say(`port ${defaultPort} is taken by another process: using ${free}`)
+  return free
 }

@@ -10,9 +10,8 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import getPort from 'get-port'
 import pg from 'pg'
-import { isFree } from './ports.ts'
+import { findPort, isFree } from './ports.ts'
 import { isAlive, processes } from './processes.ts'
 
 const startSeconds = 30
@@ -89,7 +88,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 /** The children of a server that was killed hold its port for a moment longer. */
 async function freePort(wanted: number | undefined): Promise<number> {
-  if (wanted === undefined) return getPort({ host: '127.0.0.1' })
+  if (wanted === undefined) return findPort()
   for (let waited = 0; waited < stopSeconds * 1000; waited += 50) {
     if (await isFree(wanted)) return wanted
     await sleep(50)

@@ -1,7 +1,6 @@
 /** The local stack: Postgres, both schemas, both workers, on loopback. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import getPort, { portNumbers } from 'get-port'
 import { buildCached } from '../build/cached.ts'
 import type { BuildResult } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
@@ -10,12 +9,10 @@ import { type Following, followChanges } from './follow.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { installKeys, migrate, unguardedTables } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
-import { isFree } from './ports.ts'
+import { choosePort, PortTaken } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
 import { startWorkers } from './worker.ts'
-
-const defaultPort = 8787
 
 const packageRoot = path.resolve(import.meta.dirname, '..')
 
@@ -51,11 +48,6 @@ export interface LocalStack {
   postgres: { version: string; fresh: boolean; applied: string[] }
   times: Times
   stop(): Promise<void>
-}
-
-/** An explicit port is taken. */
-export class PortTaken extends Error {
-  override name = 'PortTaken'
 }
 
 /** The project does not build. */
@@ -105,7 +97,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     release(processesFile)
   }
   try {
-    const port = await choosePort(options.port, endedWorkerd, say)
+    let port = await choosePort(options.port, endedWorkerd, say)
     const directory = path.join(folder, 'db')
     const keysFile = path.join(folder, 'keys.json')
     if (options.fresh) {
@@ -143,23 +135,20 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     if (!built) throw new Refused(project.value)
     signal.throwIfAborted()
 
-    const baseUrl = `http://127.0.0.1:${port}`
     const { postgres, urls, applied } = database.value
-    const common = {
-      CLAIMS_KEY: keys.claims_key,
-      DATABASE_URL: urls.backend,
-      AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
-      AUTH_ISSUER: `${baseUrl}/auth`,
-      AUTH_AUDIENCE: keys.ref,
-    }
-    const bindings = { ...common, DATABASE_SERVICE_URL: urls.backendService }
-    const workers = await timed(async () => {
+    const serve = async () => {
+      const baseUrl = `http://127.0.0.1:${port}`
+      const common = {
+        CLAIMS_KEY: keys.claims_key,
+        DATABASE_URL: urls.backend,
+        AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
+        AUTH_ISSUER: `${baseUrl}/auth`,
+        AUTH_AUDIENCE: keys.ref,
+      }
+      const bindings = { ...common, DATABASE_SERVICE_URL: urls.backendService }
       const started = await startWorkers({
         port,
-        backend: {
-          out: path.join(folder, 'out'),
-          bindings: { ...bindings, ...options.variables },
-        },
+        backend: { out: path.join(folder, 'out'), bindings: { ...bindings, ...options.variables } },
         auth: {
           out: path.join(folder, 'auth/out'),
           bindings: {
@@ -175,12 +164,21 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         },
         onLog: options.onLog,
       })
-      ending.push(started.stop)
+      return { baseUrl, bindings, started }
+    }
+    const workers = await timed(async () => {
+      const served = await serve().catch(async (error: unknown) => {
+        if (!(error instanceof PortTaken) || options.port !== undefined) throw error
+        port = await choosePort(undefined, false, say) // taken since it was found free
+        return serve()
+      })
+      ending.push(served.started.stop)
       noteWorkerd(processesFile)
-      await whenAnswering(baseUrl)
-      await declareRoles(baseUrl, keys, options.roles)
-      return started
+      await whenAnswering(served.baseUrl)
+      await declareRoles(served.baseUrl, keys, options.roles)
+      return served
     })
+    const { baseUrl, bindings, started } = workers.value
     signal.throwIfAborted()
     const record: LocalRecord = {
       pid: process.pid,
@@ -203,7 +201,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         root,
         follow,
         serve: async (variables) => {
-          const isNew = await workers.value.update({ ...bindings, ...variables })
+          const isNew = await started.update({ ...bindings, ...variables })
           if (isNew) noteWorkerd(processesFile)
           return isNew
         },
@@ -223,25 +221,6 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     await stop()
     throw error
   }
-}
-
-/** @param isReleasing a process that was just ended may hold its port for a moment. */
-async function choosePort(
-  wanted: number | undefined,
-  isReleasing: boolean,
-  say: (line: string) => void,
-): Promise<number> {
-  const host = '127.0.0.1'
-  for (let tries = 0; isReleasing && tries < 40 && !(await isFree(wanted ?? defaultPort)); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  if (wanted !== undefined) {
-    if (await isFree(wanted)) return wanted
-    throw new PortTaken(`port ${wanted} is taken by another process`)
-  }
-  const free = await getPort({ port: portNumbers(defaultPort, defaultPort + 99), host })
-  if (free !== defaultPort) say(`port ${defaultPort} is taken by another process: using ${free}`)
-  return free
 }
 
 function databaseUrls(port: number, { passwords }: Keys) {

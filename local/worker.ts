@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
+import { PortTaken } from './ports.ts'
 
 export interface WorkersOptions {
   /** Free, on loopback. */
@@ -30,7 +31,7 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** @throws Error when a bundle does not start. */
+/** @throws PortTaken when the port is no longer free, Error when a bundle does not start. */
 export async function startWorkers({ port, backend, auth, onRestart, onLog }: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
   const authWorker = worker('auth', auth.out, auth.bindings)
@@ -67,6 +68,7 @@ export async function startWorkers({ port, backend, auth, onRestart, onLog }: Wo
     await runtime.ready
   } catch (error) {
     await runtime.dispose().catch(() => {})
+    if ((error as { code?: string }).code === 'ERR_ADDRESS_IN_USE') throw new PortTaken(port)
     throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
   }
   return {

@@ -1,8 +1,8 @@
 /** `stack start` follows the source: what is sound is served, what is not leaves the last good build serving (contract 8.6). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import getPort from 'get-port'
 import { describe, expect, it } from 'vitest'
+import { findPort } from '../../local/ports.ts'
 import { packageRoot, type Running, stack, start } from '../support/command.ts'
 import { copyProject, temporaryFolder } from '../support/project.ts'
 import { call } from '../support/stack.ts'
@@ -20,7 +20,7 @@ interface Followed {
 async function follow(args: string[] = []): Promise<Followed> {
   const root = path.join(temporaryFolder(), 'shop')
   copyProject(orders, root)
-  const port = String(await getPort({ host: '127.0.0.1' }))
+  const port = String(await findPort())
   const running = start(['start', '--project', root, '--port', port, ...args])
   await running.seen(args.includes('--json') ? '"base_url"' : 'Ctrl-C ends')
   return {

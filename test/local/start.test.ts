@@ -4,8 +4,8 @@ import * as fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import getPort from 'get-port'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { findPort } from '../../local/ports.ts'
 import { packageRoot, type Running, stack, start, startProcess } from '../support/command.ts'
 import { copyProject, temporaryFolder } from '../support/project.ts'
 import { call } from '../support/stack.ts'
@@ -22,7 +22,7 @@ const record = (root: string) => JSON.parse(fs.readFileSync(path.join(root, '.st
 const processesFile = (root: string) => JSON.parse(fs.readFileSync(path.join(root, '.stack/processes.json'), 'utf8'))
 
 async function startShop(root: string, args: string[] = []): Promise<{ running: Running; url: string; port: string }> {
-  const port = String(await getPort({ host: '127.0.0.1' }))
+  const port = String(await findPort())
   const running = start(['start', '--project', root, '--port', port, ...args])
   await running.seen('Ctrl-C ends')
   return { running, port, url: `http://127.0.0.1:${port}` }
@@ -121,7 +121,7 @@ describe('stack start', () => {
 
   it('--json prints one object when ready, then the log as lines', async () => {
     const root = shop()
-    const port = String(await getPort({ host: '127.0.0.1' }))
+    const port = String(await findPort())
     const running = start(['start', '--project', root, '--port', port, '--json'])
     await running.seen('"base_url"')
     await call(`http://127.0.0.1:${port}/catalogue`)
@@ -320,7 +320,7 @@ describe('what was left behind', () => {
 describe('npm', () => {
   it('TERM to npm ends what it started, though npm does not pass it on', async () => {
     const root = shop()
-    const port = String(await getPort({ host: '127.0.0.1' }))
+    const port = String(await findPort())
     const npm = startProcess(
       'npm',
       ['run', '-s', 'stack', '--', 'start', '--project', root, '--port', port],

@@ -2,10 +2,10 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import getPort from 'get-port'
 import pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { locateProject } from '../../cli/project.ts'
+import { findPort } from '../../local/ports.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
 import { copyProject } from './project.ts'
 
@@ -65,7 +65,7 @@ export function useStack(project: string, variables?: Record<string, string>): T
       {
         ...located,
         variables: variables ?? { PAYMENTS_SECRET: 'payments-secret', CODEHOST_SECRET: 'codehost-secret' },
-        port: await getPort({ host: '127.0.0.1' }),
+        port: await findPort(),
         fresh: false,
         say: () => {},
         onLog: (line) => log.push(parsed(line)),
