@@ -16,7 +16,7 @@ import { byPlace, refuse } from './refuse/index.ts'
 
 /** A project that is built again and again: what did not change is not read again. */
 export interface Compiler {
-  /** Refusals and the table. @param touched absolute paths that are known to have changed. */
+  /** Refusals and the table. @param touched absolute paths of all that has changed since the last time. */
   check(touched?: ReadonlySet<string>): { refusals: Refusal[]; linked: Linked | undefined }
   /** What bundling would refuse besides, in a project that is refused already. */
   survey(): Promise<Refusal[]>
@@ -43,7 +43,7 @@ export function openCompiler({
   budgetKib = Number.POSITIVE_INFINITY,
   isLast = false,
 }: BuildOptions & { isLast?: boolean }): Compiler {
-  const program = openProgram(root, entry, isLast)
+  const program = openProgram(root, entry)
   let read = createReader(program)
   /** Those that parse, and whose imports lead somewhere: the others are refused already. */
   const soundFiles = () =>

@@ -90,12 +90,9 @@ export interface Program {
   namesInType(file: SourceFile, name: string): string[] | undefined
 }
 
-/**
- * @param root absolute. @param entry relative to it; every source below its folder is read (contract 1.8).
- * @param isLast there will be no refresh.
- */
-export function openProgram(root: string, entry: string, isLast = false): Program {
-  const sources = openSources(root, path.dirname(path.resolve(root, entry)), isLast)
+/** @param root absolute. @param entry relative to it; every source below its folder is read (contract 1.8). */
+export function openProgram(root: string, entry: string): Program {
+  const sources = openSources(root, path.dirname(path.resolve(root, entry)))
   const newResolver = () => createResolver(root, sources.isListed)
   const configured = () => ts.sys.getModifiedTime?.(path.join(root, 'tsconfig.json'))?.getTime()
   let resolver = newResolver()

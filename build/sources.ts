@@ -26,7 +26,7 @@ export interface Sources {
   /** Its path from the root, with `/`. */
   nameOf(absolute: string): string
   /**
-   * Looks at the disk again. @param touched absolute paths that are known to have changed, however alike they look.
+   * Forgets what has changed on the disk. @param touched absolute paths of all that has.
    * @returns whether a file has come or gone.
    */
   refresh(touched: ReadonlySet<string>): boolean
@@ -35,12 +35,10 @@ export interface Sources {
 interface Version {
   file: SourceFile
   text: string
-  modified: number
-  size: number
 }
 
-/** @param root absolute. @param folder absolute: the entry's. @param isLast nobody will ask whether anything has changed. */
-export function openSources(root: string, folder: string, isLast = false): Sources {
+/** @param root absolute. @param folder absolute: the entry's. */
+export function openSources(root: string, folder: string): Sources {
   const versions = new Map<string, Version>()
   const current = new Set<SourceFile>()
   let listed = sourcesBelow(folder)
@@ -54,10 +52,9 @@ export function openSources(root: string, folder: string, isLast = false): Sourc
   function read(absolute: string): SourceFile {
     const before = versions.get(absolute)
     if (before) return before.file
-    const { mtimeMs: modified, size } = isLast ? { mtimeMs: 0, size: 0 } : fs.statSync(absolute)
     const text = withoutMark(fs.readFileSync(absolute, 'utf8'))
     const file = parse(nameOf(absolute), text)
-    versions.set(absolute, { file, text, modified, size })
+    versions.set(absolute, { file, text })
     current.add(file)
     return file
   }
@@ -91,18 +88,20 @@ export function openSources(root: string, folder: string, isLast = false): Sourc
     },
     nameOf,
     refresh(touched) {
-      const before = known
-      let hasGone = false
-      for (const [absolute, { file, modified, size }] of versions) {
-        const now = fs.statSync(absolute, { throwIfNoEntry: false })
-        hasGone ||= !now
-        if (now && !touched.has(absolute) && now.mtimeMs === modified && now.size === size) continue
-        versions.delete(absolute)
-        current.delete(file)
+      let hasSetChanged = false
+      for (const absolute of touched) {
+        const version = versions.get(absolute)
+        if (version) {
+          versions.delete(absolute)
+          current.delete(version.file)
+        }
+        hasSetChanged ||= !version || !fs.existsSync(absolute)
       }
+      if (!hasSetChanged) return false
+      const before = known
       listed = sourcesBelow(folder)
       known = new Set(listed)
-      return hasGone || before.size !== known.size || listed.some((absolute) => !before.has(absolute))
+      return before.size !== known.size || [...touched].some((absolute) => before.has(absolute) !== known.has(absolute))
     },
   }
 }

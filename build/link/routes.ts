@@ -9,17 +9,12 @@ import type { SchemaList } from './schemas.ts'
 
 export function linkRoute(
   root: ClassDeclaration | undefined,
-  { controller, member, mark, method, path }: DeclaredRoute,
+  declared: DeclaredRoute,
   indexOf: (declaration: ClassDeclaration) => number,
   schemas: SchemaList,
 ): Route {
-  const { gate } = resolveGate(root, controller, mark)
-  const parameters = member.parameters.map(({ marks: [first] }) => {
-    const schema = schemas.add(first!, controller, member)
-    return { ...linkParameter(first!, path!), ...(schema === undefined ? {} : { schema }) }
-  })
-  const status = option(mark.arguments[1], 'status')
-  const injectsUser = parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
+  const { controller, member, method, path } = declared
+  const { gate, readsGrants, status, parameters } = ownPartOf(root, declared)
   return {
     method,
     path: path!,
@@ -28,10 +23,37 @@ export function linkRoute(
     file: controller.file,
     line: member.line,
     gate,
+    readsGrants,
+    status,
+    parameters: parameters.map((parameter, index) => {
+      const schema = schemas.add(member.parameters[index]!.marks[0]!, controller, member)
+      return schema === undefined ? parameter : { ...parameter, schema }
+    }),
+  }
+}
+
+type OwnPart = Pick<Route, 'gate' | 'readsGrants' | 'status' | 'parameters'> & { root: ClassDeclaration | undefined }
+
+const known = new WeakMap<DeclaredRoute, OwnPart>()
+
+/** What the declaration and the root module alone decide: it stays, build after build. */
+function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute): OwnPart {
+  const before = known.get(declared)
+  if (before && before.root === root) return before
+  const { controller, member, mark, path } = declared
+  const { gate } = resolveGate(root, controller, mark)
+  const parameters = member.parameters.map(({ marks: [first] }) => linkParameter(first!, path!))
+  const status = option(mark.arguments[1], 'status')
+  const injectsUser = parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
+  const own: OwnPart = {
+    root,
+    gate,
     readsGrants: gate.role !== undefined || gate.permission !== undefined || injectsUser,
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
     parameters,
   }
+  known.set(declared, own)
+  return own
 }
 
 const sources = {

@@ -10,10 +10,16 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
   const refused: Refusal<Place>[] = []
   const judged = new Set<ClassDeclaration>()
   const provided = listings(application, 'providers')
+  const visible = new Map<ClassDeclaration, ReadonlySet<ClassDeclaration>>()
+  const visibleFrom = (module: ClassDeclaration) => {
+    const found = visible.get(module) ?? visibleIn(application, module)
+    visible.set(module, found)
+    return found
+  }
   for (const { module, declaration } of [...listings(application, 'controllers'), ...provided]) {
     if (!judged.has(declaration)) refused.push(...refuseTypes(declaration))
     judged.add(declaration)
-    refused.push(...refuseMissing(application, module, declaration))
+    refused.push(...refuseMissing(application, module, declaration, visibleFrom(module)))
   }
   for (const { declaration } of provided) {
     const isMarked = roles.some((role) => hasRole(declaration, role)) // one of another kind is in the wrong list
@@ -44,10 +50,15 @@ function refuseMissing(
   application: Application,
   module: ClassDeclaration,
   declaration: ClassDeclaration,
+  visible: ReadonlySet<ClassDeclaration>,
 ): Refusal<Place>[] {
   const { byId, modules } = application
-  if (!isReadableList(module, 'imports')) return [] // what it would bring is not known, and that is said
-  const visible = visibleIn(application, module)
+  const isProvided = declaration.dependencies.every(({ target }) => {
+    const needed = target === undefined ? undefined : byId.get(target)
+    return !needed || visible.has(needed)
+  })
+  // what the imports would bring may not be known, and that is said
+  if (isProvided || !isReadableList(module, 'imports')) return []
   return declaration.dependencies.flatMap(({ target, place }) => {
     const needed = target === undefined ? undefined : byId.get(target)
     if (!needed || visible.has(needed)) return []

@@ -52,7 +52,7 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseRoutes(application, circumstances),
     ...refuseGates(application, circumstances),
     ...refuseInjectors(application, circumstances),
-    ...refuseSchemas(application),
+    ...refuseSchemas(application, circumstances),
     ...refuseBundle(application),
     ...refuseWebhooks(application),
   ].filter(({ place, slug }) => {
