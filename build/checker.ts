@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { ts as TS } from 'ts-morph'
-import { Project, ts } from './typescript.ts'
+import { createProject, ts } from './typescript.ts'
 
 export interface Checker {
   /** @returns the value, or `undefined` when its type does not fix it. */
@@ -20,7 +20,7 @@ export interface Checker {
 export function createChecker(root: string, options: TS.CompilerOptions): Checker {
   const files = new Map<string, string>()
   const answers = new Map<string, { value: unknown } | undefined>()
-  let project: InstanceType<typeof Project> | undefined
+  let project: ReturnType<typeof createProject> | undefined
 
   return {
     ask(folder, from, name) {
@@ -33,7 +33,7 @@ export function createChecker(root: string, options: TS.CompilerOptions): Checke
   }
 
   function open() {
-    const opened = new Project({
+    const opened = createProject({
       compilerOptions: { ...options, noLib: true, types: [], noEmit: true, strict: true },
       skipAddingFilesFromTsConfig: true,
     })

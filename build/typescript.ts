@@ -1,9 +1,17 @@
 /**
- * The TypeScript that ts-morph exports. Required, not imported: for a CommonJS package an import reads nine megabytes a
- * second time, to find the names of its exports.
+ * The TypeScript that ts-morph holds, loaded alone: its wrappers are needed only where the types of a package are asked.
+ * Required, not imported: for a CommonJS package an import reads nine megabytes a second time, to find its exports' names.
  */
 import { createRequire } from 'node:module'
 
-const morph = createRequire(import.meta.url)('ts-morph') as typeof import('ts-morph')
+type Morph = typeof import('ts-morph')
 
-export const { Project, ts } = morph
+const require = createRequire(import.meta.url)
+const requireInMorph = createRequire(require.resolve('ts-morph'))
+
+export const ts: Morph['ts'] = createRequire(requireInMorph.resolve('@ts-morph/common'))('./typescript.js')
+
+export function createProject(options: ConstructorParameters<Morph['Project']>[0]) {
+  const { Project } = require('ts-morph') as Morph
+  return new Project(options)
+}
