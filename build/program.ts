@@ -1,5 +1,6 @@
 /** What a name in a file means: through imports, re-exports, tsconfig paths and, where the text cannot tell, a package's types. */
 import path from 'node:path'
+import { standardWebhooks } from '../src/wire/webhook-schemes.ts'
 import { createChecker } from './checker.ts'
 import type { DecoratorSyntax } from './classes.ts'
 import {
@@ -157,6 +158,12 @@ export function openProgram(root: string, entry: string): Program {
     return value ? factOf(value.value, place) : { kind: 'unknown', text, place }
   }
 
+  /** The one value of the SDK that an option takes. */
+  function sdkConstant(name: string, text: string, place: Place): Fact {
+    if (name !== 'standardWebhooks') return { kind: 'unknown', text, place }
+    return relocate(factOf(standardWebhooks, place), place, text)
+  }
+
   function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
     const fact = evaluateBare(file, expression, seen)
     return expression.isWrapped ? { ...fact, isElsewhere: true } : fact
@@ -228,6 +235,7 @@ export function openProgram(root: string, entry: string): Program {
         const meaning = meaningOf(file, expression.name)
         if (meaning?.kind === 'class') return { kind: 'class', id: meaning.id, place }
         if (meaning?.kind === 'foreign') return asked(meaning, [], expression.name, place)
+        if (meaning?.kind === 'sdk') return sdkConstant(meaning.name, expression.name, place)
         if (meaning?.kind !== 'constant') return unknown(expression.name)
         return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.name)
       }
@@ -238,6 +246,7 @@ export function openProgram(root: string, entry: string): Program {
           return relocate(evaluate(meaning.file, meaning.expression, [...seen, expression]), place, expression.text)
         }
         if (meaning?.kind === 'foreign') return asked(meaning, [], expression.text, place)
+        if (meaning?.kind === 'sdk') return sdkConstant(meaning.name, expression.text, place)
         const path = pathOf(expression)
         const root = path && meaningOfExpression(file, path.root)
         if (root?.kind === 'foreign') return asked(root, path!.members, expression.text, place)

@@ -163,9 +163,7 @@ function tryText(
       ? gate.permission !== undefined && !everybody?.permissions.some((held) => covers(held, gate.permission!))
       : gate.role !== everybody?.name
   const refused = open.find(isRefused)
-  const webhook = webhooks.find(
-    ({ scheme, secret }) => 'provider' in scheme && scheme.provider === 'payments' && variables[secret.env],
-  )
+  const webhook = webhooks.find(({ provider, secret }) => provider === 'payments' && variables[secret.env])
   const commands: string[] = []
   if (gated) {
     commands.push(`  # sign up, and call a route that requires it

@@ -120,6 +120,10 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
             directory: path.join(packageRoot, 'src/auth/schema'),
             table: 'auth_migrations',
           })),
+          ...(await migrate(urls.owner, {
+            directory: path.join(packageRoot, 'runtime/schema'),
+            table: 'runtime_migrations',
+          })),
           ...(await migrate(urls.owner, { directory: path.join(root, 'migrations'), table: 'project_migrations' })),
         ]
         for (const table of await unguardedTables(urls.owner)) {

@@ -1,9 +1,10 @@
 /** What an isolate does at its first request: says what is mounted (contract 7.10), and listens for what nobody awaits. */
-import { type Call, textBinding } from './call.ts'
+import type { Call } from './call.ts'
 import { errorFields, writeLine } from './log.ts'
 import type { RouteTable } from './table.ts'
+import type { nameSecrets } from './webhooks/boot.ts'
 
-export function createBoot({ webhooks }: RouteTable): (call: Call) => void {
+export function createBoot({ webhooks }: RouteTable, tell: typeof nameSecrets | undefined): (call: Call) => void {
   let isBooted = false
   return (call) => {
     if (isBooted) return
@@ -12,14 +13,6 @@ export function createBoot({ webhooks }: RouteTable): (call: Call) => void {
     addEventListener('unhandledrejection', ({ reason }) => {
       writeLine(call.env, 'error', 'a promise was rejected, and nobody awaited it', errorFields(reason))
     })
-    if (webhooks.length === 0) return
-    call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
-    for (const { name, secret } of webhooks) {
-      if (textBinding(call.env, secret.env) !== undefined) continue
-      call.log(
-        'warn',
-        `webhook ${name} refuses every delivery: its secret ${secret.env} is unset (PUT /admin/vault/backend/${secret.env}; locally .dev.vars)`,
-      )
-    }
+    tell?.(call, webhooks)
   }
 }

@@ -17,6 +17,26 @@ export async function readJson(request: Request): Promise<unknown> {
   return parsed.value
 }
 
+/** @param most longest body, in bytes; absent: any. @throws HttpError 413, before more than that was kept. */
+export async function readBody(request: Request, most?: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (most === undefined) return new Uint8Array(await request.arrayBuffer())
+  const tooLarge = () => refuse('payload_too_large', `the body may have ${most} bytes`)
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length
+    if (length > most) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(length)
+  chunks.reduce((offset, chunk) => {
+    body.set(chunk, offset)
+    return offset + chunk.length
+  }, 0)
+  return body
+}
+
 function malformed(reason: string) {
   return refuse('invalid_request', reason, { fields: [{ path: 'body', reason }] })
 }

@@ -34,6 +34,12 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
   }
 }
 
+/** @returns the name in `/webhooks/<name>`, still as sent; `undefined` for every path outside the reserved segment. */
+export function webhookName(path: string): string | undefined {
+  if (path === '/webhooks') return ''
+  return path.startsWith('/webhooks/') ? path.slice('/webhooks/'.length) : undefined
+}
+
 /** A binding that is text, or `undefined` when it is absent or empty. */
 export function textBinding(env: Env, name: string): string | undefined {
   const value = Object.hasOwn(env, name) ? env[name] : undefined

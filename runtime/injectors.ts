@@ -4,6 +4,7 @@ import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 import { readJson } from './bytes.ts'
 import type { Call } from './call.ts'
+import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
 import type { Parameter } from './table.ts'
@@ -58,7 +59,7 @@ function argument(
     case 'query':
       return query?.get(parameter.name) ?? undefined
     case 'wholeQuery':
-      return query && record(query)
+      return query && recordOf(query)
     case 'header':
       return call.request.headers.get(parameter.name) ?? undefined
     case 'body':
@@ -75,15 +76,4 @@ function argument(
     case 'client':
       return undefined
   }
-}
-
-/** A parameter that stands once is text, one that is repeated a list. */
-function record(query: URLSearchParams): Record<string, string | string[]> {
-  const entries = new Map<string, string | string[]>()
-  for (const [name, value] of query) {
-    const before = entries.get(name)
-    if (Array.isArray(before)) before.push(value)
-    else entries.set(name, before === undefined ? value : [before, value])
-  }
-  return Object.fromEntries(entries)
 }

@@ -2,7 +2,7 @@
  * The route table: what the build knows of a project and the runtime performs. Plain data, also written as
  * `.stack/table.json` (contract 8.4); the only type that `build/` and `runtime/` share.
  */
-import type { WebhookProvider } from '../src/wire/webhook-providers.ts'
+import type { Scheme, WebhookProvider } from '../src/wire/webhook-schemes.ts'
 
 export interface RouteTable {
   /** The database roles that requests of this worker are bound to (contract 5.1). */
@@ -66,17 +66,17 @@ export interface Webhook {
   class: string
   file: string
   line: number
-  scheme: { provider: WebhookProvider } | { signature: Signature }
-  /** The vault entry that holds the secret. */
-  secret: { env: string }
+  /** The preset that was named, or `null` for a `signature` block. */
+  provider: WebhookProvider | null
+  scheme: Scheme
+  /** Vault entries: what deliveries are signed with, and during a rotation what they were signed with (contract 7.5). */
+  secret: { env: string; previous?: string }
+  /** As the sender was given it, without a query. */
+  publicUrl?: string
+  /** Each delivery is handled once (contract 7.7). */
+  dedupe?: true
+  /** Deliveries are kept for so many days (contract 7.8). */
+  record?: { days: number }
+  maxBodyBytes?: number
   events: { key: string; handler: string }[]
-}
-
-export interface Signature {
-  header: string
-  prefix?: string
-  algo: 'hmac-sha256' | 'hmac-sha1'
-  encoding: 'hex' | 'base64'
-  signs: string
-  timestampHeader?: string
 }

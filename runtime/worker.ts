@@ -1,10 +1,10 @@
 /** The request path on one screen: a request meets its row of the table. */
-import { scope } from '../src/sdk/scope.ts'
+import { refuse } from '../src/sdk/errors.ts'
 import { createBoot } from './boot.ts'
-import { beginCall, type Call, type Env } from './call.ts'
+import { beginCall, type Call, type Env, webhookName } from './call.ts'
 import { type Builder, createContainer, invoke } from './container.ts'
 import { withoutDatabase } from './database/absent.ts'
-import type { createRequestDatabase, RequestDatabase } from './database/transaction.ts'
+import type { createRequestDatabase } from './database/transaction.ts'
 import { gateByClaims, gateByGrants } from './gates.ts'
 import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
@@ -13,7 +13,11 @@ import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute, type Matcher } from './routes.ts'
 import { type BoundSchema, createValidators } from './schemas.ts'
 import type { RouteTable } from './table.ts'
-import { createReceiver, webhookName } from './webhooks/receive.ts'
+import { inTransaction } from './transact.ts'
+import type { nameSecrets } from './webhooks/boot.ts'
+import type { Readers } from './webhooks/claim.ts'
+import type { createReceiver } from './webhooks/receive.ts'
+import type { createStore } from './webhooks/store.ts'
 
 /** What the build emits as code, beside the table. */
 export interface Emitted {
@@ -23,23 +27,36 @@ export interface Emitted {
   schemas: readonly BoundSchema[]
   /** Absent from a worker that uses none. */
   openDatabase?: typeof createRequestDatabase
+  /** Absent from a worker that mounts none. */
+  webhooks?: {
+    createReceiver: typeof createReceiver
+    nameSecrets: typeof nameSecrets
+    readers: Readers
+    store?: ReturnType<typeof createStore>
+  }
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandler<Env> {
-  const { match, openDatabase = withoutDatabase } = emitted
+  const { match, openDatabase = withoutDatabase, webhooks } = emitted
   const instance = createContainer(emitted.builders)
   const validators = createValidators(emitted.schemas)
-  const boot = createBoot(table)
-  const receive = createReceiver(table.webhooks, (call, { receiver }, method, args) =>
-    inTransaction(call, openDatabase(call, table.databaseRoles, null), async () => {
-      const result = await invoke(instance(receiver), method, args)
-      return reply(call, result instanceof Response ? result : { ok: true, handled: true }, 200)
-    }),
-  )
+  const boot = createBoot(table, webhooks?.nameSecrets)
+  const receive = webhooks?.createReceiver(table.webhooks, {
+    instance,
+    readers: webhooks.readers,
+    store: webhooks.store,
+    run(call, isReadOnly, work) {
+      const database = openDatabase(call, table.databaseRoles, null, isReadOnly)
+      return inTransaction(call, database, () => work(database))
+    },
+  })
 
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
-    if (name !== undefined) return receive(call, name)
+    if (name !== undefined) {
+      if (!receive) throw refuse('not_found', `no webhook named ${name}`)
+      return receive(call, name)
+    }
     if (call.request.method === 'OPTIONS') return options(call, allowedMethods(match, call.path))
     const found = findRoute(match, call.request.method, call.path)
     const route = table.routes[found[0]]!
@@ -64,21 +81,5 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
       const response = await answer(call).catch((error: unknown) => fail(call, error))
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
-  }
-}
-
-/** Runs the work inside the request's scope; its end decides the fate of both transactions (contract 2.4). */
-async function inTransaction(call: Call, database: RequestDatabase, work: () => Promise<Response>): Promise<Response> {
-  const { requestId, env, log } = call
-  const current = { requestId, env, log, caller: database.caller, service: database.service, isOver: false }
-  try {
-    const response = await scope.run(current, work)
-    await database.commit()
-    return response
-  } catch (error) {
-    await database.rollback()
-    throw error
-  } finally {
-    current.isOver = true
   }
 }

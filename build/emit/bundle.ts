@@ -52,7 +52,11 @@ const entryName = 'stack:entry'
 export function createBundler({ program, packageRoot, folder, budget }: BundlerOptions): Bundler {
   const part = (file: string) => path.join(packageRoot, file)
   const sdk = part('src/sdk/index.ts')
-  const runtime = { worker: part('runtime/worker.ts'), transaction: part('runtime/database/transaction.ts') }
+  const runtime = {
+    worker: part('runtime/worker.ts'),
+    transaction: part('runtime/database/transaction.ts'),
+    webhooks: part('runtime/webhooks'),
+  }
   const originals = new Map<string, string>()
   let current: { schemas: Linked['schemas']; entry: string }
   let context: { hasDatabase: boolean; esbuild: esbuild.BuildContext<{ write: false; metafile: true }> } | undefined

@@ -1,5 +1,7 @@
 /** The source of the bundle's entry: the table as data; the matcher, the wiring and the schemas as code. */
 import path from 'node:path'
+import type { Webhook } from '../../runtime/table.ts'
+import type { Proof } from '../../src/wire/webhook-schemes.ts'
 import type { Linked } from '../link/index.ts'
 import { matcherSource } from './matcher.ts'
 import { schemaName } from './schemas.ts'
@@ -10,6 +12,8 @@ export interface RuntimeModules {
   worker: string
   /** Imported only where a database is used: with it comes the driver. */
   transaction: string
+  /** The folder of what is imported only where there are webhooks. */
+  webhooks: string
 }
 
 /** @param root absolute path of the project. */
@@ -24,16 +28,50 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     ({ what, whole }, index) => `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}]`,
   )
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
+  const webhooks = webhookParts(table.webhooks, runtime.webhooks)
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
     ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
+    ...webhooks.imports,
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database} })`,
+    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${webhooks.given} })`,
   ].join('\n')
+}
+
+const readers = {
+  hmac: ['readHmac', 'hmac.ts'],
+  url: ['readUrl', 'url.ts'],
+  token: ['readToken', 'token.ts'],
+  ed25519: ['readPublicKey', 'public-key.ts'],
+  ecdsa: ['readPublicKey', 'public-key.ts'],
+} as const satisfies Record<Proof['by'], [string, string]>
+
+/** A worker carries what its own webhooks need, and one without any nothing of them. */
+function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: string[]; given: string } {
+  if (webhooks.length === 0) return { imports: [], given: '' }
+  const kinds = [...new Set(webhooks.map(({ scheme }) => scheme.proof.by))].sort()
+  const keeps = webhooks.some(({ dedupe, record }) => dedupe || record)
+  const from = (name: string, file: string) => `import { ${name} } from ${JSON.stringify(path.join(folder, file))}`
+  const parts = new Map(kinds.map((kind) => [readers[kind][0], readers[kind][1]]))
+  const given = [
+    'createReceiver',
+    'nameSecrets',
+    `readers: { ${kinds.map((kind) => `${kind}: ${readers[kind][0]}`).join(', ')} }`,
+    ...(keeps ? ['store: createStore()'] : []),
+  ]
+  return {
+    imports: [
+      from('createReceiver', 'receive.ts'),
+      from('nameSecrets', 'boot.ts'),
+      ...[...parts].map(([name, file]) => from(name, `proofs/${file}`)),
+      ...(keeps ? [from('createStore', 'store.ts')] : []),
+    ],
+    given: `, webhooks: { ${given.join(', ')} }`,
+  }
 }
 
 /**

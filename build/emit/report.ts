@@ -1,6 +1,8 @@
 /** What a successful build says: webhooks with their paths, routes with the gate in force and who decided it (contract 8.3). */
+
 import { gzipSync } from 'node:zlib'
 import type { Gate, RouteTable } from '../../runtime/table.ts'
+import type { Proof } from '../../src/wire/webhook-schemes.ts'
 import type { OutputFile } from './bundle.ts'
 
 export interface FileSize {
@@ -14,14 +16,20 @@ export function sizeOf({ name, made }: OutputFile): FileSize {
   return { name, bytes: made.length, gzip: gzipSync(made).length }
 }
 
+/** Of a `signature` block. */
+function describeProof(proof: Proof): string {
+  if (proof.by !== 'hmac') return proof.by
+  return proof.label === undefined ? `signature hmac-${proof.hash.toLowerCase().replace('-', '')}` : 'Standard Webhooks'
+}
+
 export function report({ routes, webhooks }: RouteTable, files: readonly FileSize[], milliseconds: number): string {
   const rows = routes
     .map(({ method, path, gate }) => [method, path, describeGate(gate), decided[gate.decidedBy]])
     .sort((a, b) => (a[1]! < b[1]! ? -1 : a[1]! > b[1]! ? 1 : 0))
-  const hooks = webhooks.map(({ name, scheme, events }) => [
+  const hooks = webhooks.map(({ name, provider, scheme, events }) => [
     'POST',
     `/webhooks/${name}`,
-    'provider' in scheme ? scheme.provider : `signature ${scheme.signature.algo}`,
+    provider ?? describeProof(scheme.proof),
     events.map(({ key }) => key).join(', '),
   ])
   const sizes = files.map(({ name, bytes, gzip }) => `${name} ${kib(bytes)} (gzip ${kib(gzip)})`)

@@ -15,7 +15,7 @@ export interface Linked {
   schemas: BoundSchema[]
   /** What the matcher is made of, in the table's order. */
   routes: { method: string; path: string; prefix: string }[]
-  /** Some route reads grants, or a file of the project imports `Database`. */
+  /** Some route reads grants, a webhook keeps something, or a file of the project imports `Database`. */
   usesDatabase: boolean
 }
 
@@ -26,6 +26,9 @@ export function link(application: Application, databaseRoles: RouteTable['databa
     ...new Set(listings(application, list).map(({ declaration }) => declaration)),
   ]
   const schemas = createSchemaList()
+  const webhooks = distinct('providers')
+    .filter((declaration) => hasRole(declaration, 'Webhook'))
+    .map((declaration) => linkWebhook(declaration, indexOf))
   const declared = distinct('controllers').flatMap(routesOf)
   const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas))
   return {
@@ -33,14 +36,15 @@ export function link(application: Application, databaseRoles: RouteTable['databa
     classes: declarations.map(({ name, file, exportName }) => ({ name, file, exportName })),
     schemas: schemas.list,
     routes: declared.map(({ method, path, prefix }) => ({ method, path: path!, prefix })),
-    usesDatabase: application.declarations.usesDatabase || routes.some(({ readsGrants }) => readsGrants),
+    usesDatabase:
+      application.declarations.usesDatabase ||
+      routes.some(({ readsGrants }) => readsGrants) ||
+      webhooks.some(({ dedupe, record }) => dedupe || record),
     table: {
       databaseRoles,
       container: components,
       routes,
-      webhooks: distinct('providers')
-        .filter((declaration) => hasRole(declaration, 'Webhook'))
-        .map((declaration) => linkWebhook(declaration, indexOf)),
+      webhooks,
     },
   }
 }

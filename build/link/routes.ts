@@ -1,6 +1,6 @@
 /** Declared routes and webhooks as rows of the table. */
-import type { Parameter, Route, Signature, Webhook } from '../../runtime/table.ts'
-import type { WebhookProvider } from '../../src/wire/webhook-providers.ts'
+import type { Parameter, Route, Webhook } from '../../runtime/table.ts'
+import { presets, type Signature, schemeOfBlock, type WebhookProvider } from '../../src/wire/webhook-schemes.ts'
 import { type ClassDeclaration, type Fact, type Mark, markOf, option, text } from '../declaration.ts'
 import { resolveGate } from '../gates.ts'
 import { boundEvents, type DeclaredRoute, parametersOf } from '../routes.ts'
@@ -74,23 +74,37 @@ function linkParameter({ name, arguments: [argument] }: Mark, path: string): Par
   return { from: sources[name as keyof typeof sources] }
 }
 
+/** How long deliveries are kept where the declaration says no number. */
+const recordDays = 30
+
 export function linkWebhook(
   declaration: ClassDeclaration,
   indexOf: (declaration: ClassDeclaration) => number,
 ): Webhook {
   const options = markOf(declaration, 'Webhook')!.arguments[0]
-  const provider = text(option(options, 'provider'))
+  const value = (key: string) => {
+    const fact = option(options, key)
+    return fact && plain(fact)
+  }
+  const provider = text(option(options, 'provider')) as WebhookProvider | undefined
+  const record = value('record')
+  const [publicUrl, maxBodyBytes] = [
+    value('publicUrl') as string | undefined,
+    value('maxBodyBytes') as number | undefined,
+  ]
   return {
     name: text(option(options, 'name'))!,
     receiver: indexOf(declaration),
     class: declaration.name,
     file: declaration.file,
     line: declaration.line,
-    scheme:
-      provider === undefined
-        ? { signature: plain(option(options, 'signature')!) as Signature }
-        : { provider: provider as WebhookProvider },
-    secret: { env: text(option(option(options, 'secret'), 'env'))! },
+    provider: provider ?? null,
+    scheme: provider === undefined ? schemeOfBlock(value('signature') as Signature) : presets[provider],
+    secret: value('secret') as Webhook['secret'],
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(value('dedupe') === true ? { dedupe: true as const } : {}),
+    ...(record ? { record: record === true ? { days: recordDays } : (record as { days: number }) } : {}),
+    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
     events: boundEvents(declaration).map(({ event, member }) => ({ key: text(event)!, handler: member.name })),
   }
 }

@@ -66,6 +66,13 @@ export const webhooks = {
     message: ({ event }) => `the event "${event}" is bound twice`,
     fix: () => 'one method handles one event: remove one of the two',
   }),
+  'webhook-event-impossible': define<{ event: string; provider: string; reason: string }>({
+    severity: 'warning',
+    summary: 'An event key is bound that the provider can never send',
+    why: 'The method would never run. What it was meant for arrives under another key, is answered with 200 and `handled: false`, and the provider does not send it again.',
+    message: ({ event, provider, reason }) => `no delivery of "${provider}" is ever "${event}": ${reason}`,
+    fix: () => 'bind the key that arrives; one that is not bound is logged with the delivery',
+  }),
   'webhook-signs-without-body': define<{ signs: string }>({
     summary: '`signs` does not contain `{body}`',
     why: 'The signature would say nothing of what was sent: whoever sees one delivery could send any other body with it, at any time, or within 300 seconds where `signs` holds `{ts}`.',
@@ -92,7 +99,10 @@ export const webhooks = {
     summary: '`signs` contains a placeholder other than `{body}` and `{ts}`',
     why: 'It is taken as the very characters that it is. If the sender puts a value there, what is compared is not what was signed, and every delivery is 401.',
     message: ({ placeholder }) => `${placeholder} in \`signs\` is literal text: only {body} and {ts} are replaced`,
-    fix: () => 'remove it, unless the sender signs these very characters',
+    fix: ({ placeholder }) =>
+      placeholder === '{id}'
+        ? 'for Standard Webhooks write `signature: standardWebhooks`; else remove it, unless the sender signs these very characters'
+        : 'remove it, unless the sender signs these very characters',
   }),
   'injector-in-webhook': define<{ name: string }>({
     summary: "A parameter of a webhook's handler has an injector",

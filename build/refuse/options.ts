@@ -6,11 +6,13 @@ import { isGiven } from '../schemas.ts'
 
 /** A form that a value must have. */
 export type Form =
-  | { is: 'string' | 'boolean' | 'classes' | 'header' }
+  | { is: 'string' | 'boolean' | 'classes' | 'header' | 'url' }
   | { is: 'number'; from: number; to: number; not?: readonly number[] }
   | { is: 'one of'; values: readonly string[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
+  /** `true`, `false`, or more to say than that. */
+  | { is: 'boolean or'; record: Form & { is: 'record' } }
   /** Judged elsewhere. */
   | { is: 'anything' }
 
@@ -27,6 +29,16 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
         /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(fact.value)
         ? []
         : [malformed(fact, what, 'the name of a header')]
+    case 'url':
+      return fact.kind === 'literal' && typeof fact.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(fact.value)
+        ? []
+        : [malformed(fact, what, 'an http or https URL without a query')]
+    case 'boolean or':
+      return fact.kind === 'record'
+        ? refuseRecord(fact, form.record, what)
+        : fact.kind === 'literal' && typeof fact.value === 'boolean'
+          ? []
+          : [malformed(fact, what, 'true, false or an object')]
     case 'record':
       return fact.kind === 'record' ? refuseRecord(fact, form, what) : [malformed(fact, what, 'an object')]
     case 'classes':

@@ -1,6 +1,13 @@
 /** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
 import { nearest } from '../../src/wire/nearest.ts'
-import { webhookProviders } from '../../src/wire/webhook-providers.ts'
+import {
+  impossibleKey,
+  isStandardWebhooks,
+  presets,
+  type Signature,
+  type WebhookProvider,
+  webhookProviders,
+} from '../../src/wire/webhook-schemes.ts'
 import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
@@ -25,6 +32,17 @@ const options: Form = {
     name: string,
     provider: string,
     secret: { is: 'anything' },
+    dedupe: { is: 'boolean' },
+    record: {
+      is: 'boolean or',
+      record: {
+        is: 'record',
+        keys: { days: { is: 'number', from: 1, to: 3650 } },
+        required: { days: 'days: 30' },
+      },
+    },
+    maxBodyBytes: { is: 'number', from: 1, to: 1_000_000_000 },
+    publicUrl: { is: 'url' },
     signature: {
       is: 'record',
       keys: {
@@ -52,7 +70,7 @@ export function refuseWebhooks({ declarations }: Application): Refusal<Place>[] 
     .filter((declaration) => hasRole(declaration, 'Webhook'))
     .flatMap((declaration) => {
       const record = markOf(declaration, 'Webhook')!.arguments[0]
-      const refused = [...refuseOptions(declaration), ...refuseEvents(declaration)]
+      const refused = [...refuseOptions(declaration), ...refuseEvents(declaration), ...refuseImpossible(declaration)]
       const fact = option(record, 'name')
       const value = text(fact)
       const first = value === undefined ? undefined : named.get(value)
@@ -106,13 +124,16 @@ function refuseSecret(secret: Fact): Refusal<Place>[] {
   if (secret.kind !== 'record' && secret.kind !== 'unknown') return [refusal('webhook-secret-inline', secret.place, {})]
   const refused = refuseForm(
     secret,
-    { is: 'record', keys: { env: string }, required: { env: "env: 'PAYMENTS_SECRET'" } },
+    { is: 'record', keys: { env: string, previous: string }, required: { env: "env: 'PAYMENTS_SECRET'" } },
     '"secret"',
   )
-  const env = option(secret, 'env')
-  const entry = text(env)
-  const isName = entry === undefined || (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry) && !secretPrefix.test(entry))
-  return isName ? refused : [...refused, refusal('webhook-secret-inline', env!.place, {})]
+  for (const key of ['env', 'previous']) {
+    const fact = option(secret, key)
+    const entry = text(fact)
+    const isName = entry === undefined || (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry) && !secretPrefix.test(entry))
+    if (!isName) refused.push(refusal('webhook-secret-inline', fact!.place, {}))
+  }
+  return refused
 }
 
 /** How the secrets of well-known providers begin. */
@@ -121,7 +142,7 @@ const secretPrefix = /^(?:whsec|sk|rk|pk|ghp|gho|xox[a-z])_/
 function refuseSigned(signature: Fact): Refusal<Place>[] {
   const fact = option(signature, 'signs')
   const signs = text(fact)
-  if (signs === undefined) return []
+  if (signs === undefined || isStandard(signature)) return []
   const refused: Refusal<Place>[] = []
   if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
@@ -136,6 +157,33 @@ function refuseSigned(signature: Fact): Refusal<Place>[] {
     refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
   }
   return refused
+}
+
+function isStandard(signature: Fact): boolean {
+  const given = (key: string) => text(option(signature, key))
+  const [header, signs, algo, encoding] = ['header', 'signs', 'algo', 'encoding'].map(given)
+  if (header === undefined || signs === undefined || algo === undefined || encoding === undefined) return false
+  const [prefix, timestampHeader] = [given('prefix'), given('timestampHeader')]
+  return isStandardWebhooks({
+    ...({ header, signs, algo, encoding } as Signature),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(timestampHeader === undefined ? {} : { timestampHeader }),
+  })
+}
+
+/** What every delivery of a preset is called is known; a block's events are named by whoever sends them. */
+function refuseImpossible(declaration: ClassDeclaration): Refusal<Place>[] {
+  const provider = text(option(markOf(declaration, 'Webhook')!.arguments[0], 'provider'))
+  const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
+  if (!isKnown) return []
+  const scheme = presets[provider as WebhookProvider]
+  return boundEvents(declaration).flatMap(({ event }) => {
+    const key = text(event)
+    const reason = key === undefined ? undefined : impossibleKey(scheme, key)
+    return reason === undefined
+      ? []
+      : [refusal('webhook-event-impossible', event!.place, { event: key!, provider: provider!, reason })]
+  })
 }
 
 function refuseEvents(declaration: ClassDeclaration): Refusal<Place>[] {

@@ -26,7 +26,11 @@ export interface Bound {
 }
 
 /** BEGIN, the binding and the read of the context in one flight; the read runs as the role that was bound. */
-export async function bind(call: Call, binding: string, role: string, identity: Identity | null): Promise<Bound> {
+export async function bind(
+  call: Call,
+  { binding, role, isReadOnly }: { binding: string; role: string; isReadOnly: boolean },
+  identity: Identity | null,
+): Promise<Bound> {
   const url = textBinding(call.env, binding)
   if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
   const claims = JSON.stringify(identity?.claims ?? {})
@@ -35,7 +39,7 @@ export async function bind(call: Call, binding: string, role: string, identity: 
     const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
     connection = await connect(url)
     const flight = connection.fly([
-      { text: 'begin isolation level read committed read write', values: [] },
+      { text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`, values: [] },
       {
         text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
           set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),

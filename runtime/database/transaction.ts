@@ -22,24 +22,26 @@ export interface RequestDatabase {
   rollback(): Promise<void>
 }
 
+/** @param isReadOnly the caller's transaction writes nothing. */
 export function createRequestDatabase(
   call: Call,
   roles: RouteTable['databaseRoles'],
   verified: Identity | null,
+  isReadOnly = false,
 ): RequestDatabase {
   let identity = verified
   let hasEndedSession = false
-  const caller = createTransaction('DATABASE_URL', roles.caller)
-  const service = createTransaction('DATABASE_SERVICE_URL', roles.service)
+  const caller = createTransaction('DATABASE_URL', roles.caller, isReadOnly)
+  const service = createTransaction('DATABASE_SERVICE_URL', roles.service, false)
 
-  function createTransaction(binding: string, role: string) {
+  function createTransaction(binding: string, role: string, isReadOnly: boolean) {
     let opening: Promise<Bound> | undefined
     let isOver = false
     let isLost = false
     /** The first statement that failed: what a COMMIT that comes back as ROLLBACK is about. */
     let failure: Error | undefined
 
-    const begin = () => (opening ??= bind(call, binding, role, identity))
+    const begin = () => (opening ??= bind(call, { binding, role, isReadOnly }, identity))
 
     /** Ends the transaction if it was opened. @returns the tag of the command. */
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {

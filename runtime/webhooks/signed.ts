@@ -2,11 +2,25 @@
 
 const encoder = new TextEncoder()
 
-/** @param signs template of `{ts}` and `{body}`; split once, so nothing in a value is taken for a placeholder. */
-export function signedBytes(signs: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const parts = signs
-    .split(/(\{ts\}|\{body\})/)
-    .map((part) => (part === '{body}' ? body : encoder.encode(part === '{ts}' ? timestamp : part)))
+/** @param signs template; split once, so nothing in a value is taken for a placeholder. @param values of `{ts}` and the like. */
+export function signedBytes(
+  signs: string,
+  values: Readonly<Record<string, string>>,
+  body: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array[] = signs
+    .split(/(\{\w+\})/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (part === '{body}') return body
+      return encoder.encode(Object.hasOwn(values, part) ? values[part] : part)
+    })
+  return joined(parts)
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const [only, ...others] = parts
+  if (only && others.length === 0) return only as Uint8Array<ArrayBuffer>
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
   for (const part of parts) {
@@ -14,4 +28,8 @@ export function signedBytes(signs: string, timestamp: string, body: Uint8Array):
     offset += part.length
   }
   return bytes
+}
+
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text) as Uint8Array<ArrayBuffer>
 }

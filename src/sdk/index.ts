@@ -1,4 +1,6 @@
 /** `@stack/backend`: everything a project imports (contract 2). The only file that re-exports. */
+
+export { standardWebhooks } from '../wire/webhook-schemes.ts'
 export { Database, type DatabaseSession, Log, Secrets } from './ambient.ts'
 export { HttpError, type HttpErrorDetails, OutsideRequest } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'

@@ -1,27 +1,38 @@
 /** Inbound webhooks: a class is served at `POST /webhooks/<name>`. */
-import type { WebhookProvider } from '../wire/webhook-providers.ts'
+import type { Signature, WebhookProvider } from '../wire/webhook-schemes.ts'
 import { unbuilt } from './errors.ts'
 import type { Class } from './modules.ts'
 
 /** An HMAC scheme in the sender's terms. */
-export interface SignatureSpec {
+export interface SignatureSpec extends Readonly<Signature> {
   /** Header that carries the signature. */
-  header: string
+  readonly header: string
   /** Stripped from the header's value; a value that does not start with it is refused. */
-  prefix?: string
-  algo: 'hmac-sha256' | 'hmac-sha1'
-  encoding: 'hex' | 'base64'
+  readonly prefix?: string
+  readonly algo: 'hmac-sha256' | 'hmac-sha1'
+  readonly encoding: 'hex' | 'base64'
   /** What the HMAC covers: `{body}` and `{ts}` are replaced, all else is literal. Must hold `{body}`. */
-  signs: string
+  readonly signs: string
   /** Header that carries the Unix time in seconds; required when `signs` holds `{ts}`. */
-  timestampHeader?: string
+  readonly timestampHeader?: string
 }
 
 interface WebhookBase {
   /** Path segment: lowercase letters, digits and dashes, starting and ending with a letter or digit. */
   name: string
-  /** The NAME of the vault entry that holds the secret, never the value. */
-  secret: { env: string }
+  /**
+   * The NAMEs of the vault entries that hold the secret, never the value. During a rotation what `previous` holds verifies
+   * too (contract 7.5).
+   */
+  secret: { env: string; previous?: string }
+  /** Each delivery takes effect once: copies are answered and not handled; `Database` may only read, `$asService()` writes (contract 7.7). */
+  dedupe?: boolean
+  /** Deliveries are kept in `webhooks.deliveries`, for 30 days or so many (contract 7.8). */
+  record?: boolean | { days: number }
+  /** Longest body; a longer one is answered 413. Without it there is no limit. */
+  maxBodyBytes?: number
+  /** The URL that the sender was given, where it is signed: without a query. Else `STACK_PUBLIC_URL` and the path, or the request's own. */
+  publicUrl?: string
 }
 
 export type WebhookOptions =
@@ -45,12 +56,17 @@ export function Webhook(_options: WebhookOptions): (target: Class) => void {
   return unbuilt('Webhook')
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the payload's type is the handler's own
-type EventHandler = (payload: any, meta: WebhookMeta) => unknown
-
-/** Binds the method to one event key; a method may be bound to several. */
-export function On(
+/**
+ * Binds the method to one event key; a method may be bound to several. `@On<Invoice>('invoice.paid')` lets the payload
+ * be declared as an `Invoice`, and as nothing else.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: without a type of its own, the payload's is the handler's
+export function On<Payload = any>(
   _event: string,
-): <F extends EventHandler>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<F>) => void {
+): <F extends (payload: Payload, meta: WebhookMeta) => unknown>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<F>,
+) => void {
   return unbuilt('On')
 }

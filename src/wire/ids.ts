@@ -2,7 +2,7 @@
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-export type IdPrefix = 'req_' | 'usr_' | 'ses_'
+export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_'
 
 /** A new id. @param milliseconds Unix time, the ULID's first ten characters. */
 export function newId<P extends IdPrefix>(prefix: P, milliseconds: number = Date.now()): `${P}${string}` {

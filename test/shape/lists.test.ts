@@ -7,7 +7,7 @@ import { exitCodes } from '../../cli/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
 import { authErrors } from '../../src/auth/answers.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
-import { webhookProviders } from '../../src/wire/webhook-providers.ts'
+import { webhookProviders } from '../../src/wire/webhook-schemes.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')

@@ -1,0 +1,28 @@
+/** The lines about webhooks that an isolate logs at its first request (contract 7.10). */
+import { type Call, textBinding } from '../call.ts'
+import type { Webhook } from '../table.ts'
+import { misshapen } from './secret.ts'
+
+export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
+  call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
+  for (const { name, secret, scheme } of webhooks) {
+    const { proof } = scheme
+    const where = (entry: string) => `(PUT /admin/vault/backend/${entry}; locally .dev.vars)`
+    const value = textBinding(call.env, secret.env)
+    const why = value === undefined ? 'is unset' : malformed(misshapen(proof, value))
+    if (why)
+      call.log('warn', `webhook ${name} refuses every delivery: its secret ${secret.env} ${why} ${where(secret.env)}`)
+    const before = secret.previous === undefined ? undefined : textBinding(call.env, secret.previous)
+    const whyBefore = before === undefined ? undefined : malformed(misshapen(proof, before))
+    if (whyBefore) {
+      call.log(
+        'warn',
+        `webhook ${name}: its previous secret ${secret.previous} ${whyBefore} ${where(secret.previous!)}`,
+      )
+    }
+  }
+}
+
+function malformed(reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `is malformed: ${reason}`
+}

@@ -1,0 +1,63 @@
+/** A public key over the timestamp and the body: who can verify cannot sign. */
+import type { PublicKeyProof } from '../../../src/wire/webhook-schemes.ts'
+import { fromBase64, fromHex } from '../../bytes.ts'
+import { type Arrival, type Claim, type Refusal, refusal, verified } from '../claim.ts'
+import { joined, utf8 } from '../signed.ts'
+import { refuseTimestamp } from '../window.ts'
+
+export function readPublicKey(proof: PublicKeyProof, { headers, now }: Arrival): Claim | Refusal {
+  const names = namesIn(headers, proof)
+  if ('reason' in names) return names
+  const header = headers.get(names.header)?.trim()
+  const timestamp = headers.get(names.timestampHeader)?.trim()
+  if (!header) return refusal('missing_header', `there is no ${names.header}`)
+  if (!timestamp) return refusal('missing_header', `there is no ${names.timestampHeader}`)
+  const refused = refuseTimestamp(timestamp, now)
+  if (refused) return refused
+  const signature = proof.by === 'ed25519' ? fromHex(header) : fromDer(fromBase64(header))
+  if (signature?.length !== 64) {
+    const written = proof.by === 'ed25519' ? 'hex of 64 bytes' : 'base64 of a DER signature'
+    return refusal('bad_encoding', `${names.header} is no ${written}`)
+  }
+  const algorithm = proof.by === 'ed25519' ? { name: 'Ed25519' } : { name: 'ECDSA', hash: 'SHA-256' }
+  const signed = (body: Uint8Array<ArrayBuffer>) => joined([utf8(timestamp), body])
+  return { signed, holds: (key, body) => verified(algorithm, key, signature, signed(body)) }
+}
+
+/** Of headers that are only known by their end, there must be one: of two, nobody knows which was meant. */
+function namesIn(headers: Headers, { header, timestampHeader }: PublicKeyProof) {
+  if (!header.startsWith('*')) return { header, timestampHeader }
+  const ending = header.slice(1)
+  const [name, ...others] = [...headers.keys()].filter((key) => key.endsWith(ending))
+  if (name === undefined) return refusal('missing_header', `there is no header that ends ${ending}`)
+  if (others.length > 0) return refusal('bad_encoding', `there are several headers that end ${ending}`)
+  return { header: name, timestampHeader: name.slice(0, -ending.length) + timestampHeader.slice(1) }
+}
+
+const sequence = 0x30
+const integer = 0x02
+const scalarBytes = 32
+
+/**
+ * An ECDSA P-256 signature as WebCrypto wants it: r and s, 32 bytes each. @returns `undefined` for what is not exactly
+ * DER (X.690 section 10): long lengths, superfluous zeros, negative numbers, zero, and bytes that follow.
+ */
+export function fromDer(der: Uint8Array | undefined): Uint8Array<ArrayBuffer> | undefined {
+  if (!der || der[0] !== sequence || der[1] !== der.length - 2 || der.length < 8) return undefined
+  const raw = new Uint8Array(2 * scalarBytes)
+  let at = 2
+  for (const end of [scalarBytes, 2 * scalarBytes]) {
+    const length = der[at + 1]
+    if (der[at] !== integer || length === undefined || length === 0 || at + 2 + length > der.length) return undefined
+    let value = der.subarray(at + 2, at + 2 + length)
+    if (value[0]! & 0x80) return undefined
+    if (value[0] === 0) {
+      if (value.length === 1 || !(value[1]! & 0x80)) return undefined
+      value = value.subarray(1)
+    }
+    if (value.length > scalarBytes) return undefined
+    raw.set(value, end - value.length)
+    at += 2 + length
+  }
+  return at === der.length ? raw : undefined
+}

@@ -1,0 +1,58 @@
+/** A JWT (RFC 7519) beside the body, signed by HS256, whose claim `sha256` is the body's hash. */
+import type { TokenProof } from '../../../src/wire/webhook-schemes.ts'
+import { fromBase64, fromBase64Url, parseJson } from '../../bytes.ts'
+import { type Arrival, type Claim, type Refusal, refusal, verified } from '../claim.ts'
+import { utf8 } from '../signed.ts'
+import { refuseTime } from '../window.ts'
+
+const longestToken = 8192
+/** How long the senders' tokens live: one that says only when it ends says thereby when it began. */
+const lifeSeconds = 300
+
+export function readToken({ header: name }: TokenProof, { headers, now }: Arrival): Claim | Refusal {
+  const token = headers.get(name)?.trim()
+  if (!token) return refusal('missing_header', `there is no ${name}`)
+  if (token.length > longestToken) return refusal('bad_encoding', `${name} is too long`)
+  const [head = '', payload = '', tail = '', ...others] = token.split('.')
+  const header = recordIn(head)
+  const claims = recordIn(payload)
+  const signature = fromBase64Url(tail)
+  if (!header || !claims || others.length > 0) return refusal('bad_encoding', `${name} is no JWT`)
+  if (header['alg'] !== 'HS256' || 'crit' in header) {
+    return refusal('unsupported_scheme', `the JWT is not a plain one of HS256`)
+  }
+  if (signature?.length !== 32) return refusal('bad_encoding', 'the signature of the JWT is no base64url of 32 bytes')
+  const refused = refuseTimes(claims, now)
+  if (refused) return refused
+  const stated = claims['sha256']
+  const hash = typeof stated === 'string' ? fromBase64(stated) : undefined
+  if (hash?.length !== 32) return refusal('bad_encoding', 'the claim sha256 is no base64 of 32 bytes')
+  const signed = utf8(`${head}.${payload}`)
+  return {
+    signed: (body) => new Uint8Array(body),
+    async holds(key, body) {
+      if (!(await verified('HMAC', key, signature, signed))) return false
+      const own = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+      return own.every((byte, index) => byte === hash[index]) // both are the sender's: nothing to learn from the time
+    },
+  }
+}
+
+function refuseTimes({ nbf, iat, exp }: Record<string, unknown>, now: number): Refusal | undefined {
+  const isTime = (value: unknown) => value === undefined || (typeof value === 'number' && Number.isFinite(value))
+  if (![nbf, iat, exp].every(isTime)) return refusal('bad_encoding', 'a time of the JWT is no number')
+  if (typeof exp === 'number' && Math.floor(now) > exp) {
+    return refusal('stale_timestamp', `the JWT ended ${Math.floor(now) - exp} s ago`)
+  }
+  const began = nbf ?? iat ?? (typeof exp === 'number' ? exp - lifeSeconds : undefined)
+  if (began === undefined) return refusal('bad_encoding', 'the JWT holds no time')
+  return refuseTime(began as number, now)
+}
+
+function recordIn(part: string): Record<string, unknown> | undefined {
+  const bytes = fromBase64Url(part)
+  const value = bytes && parseJson(bytes)?.value
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}

@@ -1,0 +1,104 @@
+/** What is kept of deliveries: which were handled, and the deliveries themselves (contract 7.7, 7.8). */
+import type { Session } from '../../src/sdk/scope.ts'
+import { newId } from '../../src/wire/ids.ts'
+import type { Proof } from '../../src/wire/webhook-schemes.ts'
+import { toHex } from '../bytes.ts'
+import type { Call } from '../call.ts'
+import type { Webhook } from '../table.ts'
+import type { Claim } from './claim.ts'
+import { textField } from './payload.ts'
+import { utf8 } from './signed.ts'
+
+/** Longer than any sender goes on trying. */
+const seenDays = 30
+/** Removed with each one that is added, so that what is old never piles up. */
+const removedAtOnce = 20
+
+/**
+ * Notes a delivery in the transaction that handles it. A copy that arrives meanwhile waits here until that one has ended.
+ * @returns whether it is the first.
+ */
+async function isFirst(service: Session, webhook: string, id: string): Promise<boolean> {
+  const added = await service.query(
+    'insert into webhooks.seen (webhook, id) values ($1, $2) on conflict do nothing returning 1',
+    [webhook, id],
+  )
+  if (added.length === 0) return false
+  await service.query(
+    `delete from webhooks.seen where ctid in (select ctid from webhooks.seen
+       where seen_at < now() - make_interval(days => $1) limit $2 for update skip locked)`,
+    [seenDays, removedAtOnce],
+  )
+  return true
+}
+
+/** The signed id where the scheme has one, else a hash of what was signed: never the signature, which has several spellings. */
+async function deliveryId(
+  idField: string | undefined,
+  claim: Claim,
+  payload: unknown,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const id = claim.id ?? (idField === undefined ? undefined : textField(payload, idField))
+  const digest = async (bytes: Uint8Array<ArrayBuffer>) => toHex(await crypto.subtle.digest('SHA-256', bytes))
+  if (id === undefined) return `sha256:${await digest(claim.signed(body))}`
+  return /^[!-~]{1,200}$/.test(id) ? `id:${id}` : `id-sha256:${await digest(utf8(id))}`
+}
+
+/** For the generated entry: one name for all of it. */
+export function createStore() {
+  return { isFirst, deliveryId, recordDelivery }
+}
+
+/** What has become of a delivery so far. */
+export interface Fate {
+  outcome: 'handled' | 'unhandled' | 'duplicate' | 'handshake' | 'failed' | 'refused'
+  reason?: string
+  event?: string
+  body?: Uint8Array<ArrayBuffer>
+}
+
+const longestText = 200
+
+async function recordDelivery(
+  service: Session,
+  call: Call,
+  { name, record, scheme }: Webhook,
+  fate: Fate,
+  status: number,
+  began: number,
+): Promise<void> {
+  const text = (value: string | undefined) => value?.slice(0, longestText).replaceAll('\0', '�').toWellFormed() ?? null
+  await service.query(
+    `insert into webhooks.deliveries (id, webhook, request_id, received_at, search, headers, body, event, outcome, reason, status, duration_ms)
+     values ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      newId('dlv_'),
+      name,
+      call.requestId,
+      began,
+      call.search,
+      JSON.stringify(headersOf(call.request.headers, scheme.proof)),
+      fate.body ?? null,
+      text(fate.event),
+      fate.outcome,
+      text(fate.reason),
+      status,
+      Date.now() - began,
+    ],
+  )
+  await service.query(
+    `delete from webhooks.deliveries where ctid in (select ctid from webhooks.deliveries
+       where webhook = $1 and received_at < now() - make_interval(days => $2) limit $3 for update skip locked)`,
+    [name, record!.days, removedAtOnce],
+  )
+}
+
+/** Nothing that proves who sent it is kept: with it, whoever reads the table could send it again. */
+function headersOf(headers: Headers, { header }: Proof): Record<string, string> {
+  const isProof = (name: string) =>
+    name === 'authorization' ||
+    name === 'cookie' ||
+    (header.startsWith('*') ? name.endsWith(header.slice(1)) : name === header.toLowerCase())
+  return Object.fromEntries([...headers].map(([name, value]) => [name, isProof(name) ? '' : value]))
+}
