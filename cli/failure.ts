@@ -5,6 +5,8 @@ export const exitCodes = {
   usage: 2,
   'no stack': 3,
   'port taken': 3,
+  unauthorized: 4,
+  unreachable: 6,
   interrupted: 130,
 } as const
 

@@ -15,7 +15,11 @@ const program = new Command('stack')
   .exitOverride()
   .showSuggestionAfterError()
 for (const verb of verbs) addVerb(program, verb)
-for (const command of program.commands) command.exitOverride()
+const refuseUsage = (command: Command) => {
+  command.exitOverride()
+  command.commands.forEach(refuseUsage)
+}
+refuseUsage(program)
 
 try {
   await program.parseAsync()

@@ -1,6 +1,7 @@
 /** The project that a command is about, and its two declared files (contract 1.3, 1.7). */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { parseEnv } from 'node:util'
 import { evaluate, parse } from '@humanwhocodes/momoa'
 import { type DeclaredRole, InvalidDeclaration, type Project, readProject, readRoles } from '../src/wire/project.ts'
 import { Failure } from './failure.ts'
@@ -125,4 +126,10 @@ function depthOf(text: string): number {
     else if (character === '}' || character === ']') depth--
   }
   return deepest
+}
+
+/** The project's own bindings while it is developed (contract 1.6). */
+export function devVars(root: string): Record<string, string> {
+  const file = path.join(root, '.dev.vars')
+  return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
 }

@@ -1,7 +1,5 @@
 /** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready, then the log. */
-import * as fs from 'node:fs'
 import path from 'node:path'
-import { parseEnv } from 'node:util'
 import { describeGate } from '../build/emit/report.ts'
 import type { Change } from '../local/follow.ts'
 import { createLogPrinter } from '../local/log.ts'
@@ -12,7 +10,7 @@ import type { Route } from '../runtime/table.ts'
 import { covers } from '../src/wire/permissions.ts'
 import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
-import { type LocatedProject, locateProject } from './project.ts'
+import { devVars, type LocatedProject, locateProject } from './project.ts'
 import { renderRefusals } from './refusals.ts'
 import { untilInterrupted } from './signals.ts'
 
@@ -101,11 +99,6 @@ function jsonLine(line: string): string {
 /** The start-up requests of the stack itself are no news. */
 function isWorthSaying(line: string): boolean {
   return !line.includes('"worker":"front"') && !line.includes('"worker":"auth"')
-}
-
-function devVars(root: string): Record<string, string> {
-  const file = path.join(root, '.dev.vars')
-  return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
 }
 
 /** Short where it lies below the person's place, whole where it does not. */

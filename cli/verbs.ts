@@ -3,18 +3,21 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { BuildFlags } from './build.ts'
 
 export interface Verb {
+  /** Of two words: the second is a command of the first. */
   name: string
-  /** A positional argument, as commander writes it. */
-  argument?: string
+  /** Positional arguments, as commander writes them. */
+  arguments?: string[]
   summary: string
   options: Option[]
   examples: string[]
   /** @param flags as commander parsed them, by the names of the options. */
-  run(flags: Record<string, unknown>, argument?: string): Promise<void>
+  run(flags: Record<string, unknown>, ...given: (string | undefined)[]): Promise<void>
 }
 
 const project = () =>
   new Option('--project <dir>', 'the project; default: the nearest folder upwards with stack/project.json')
+
+const json = () => new Option('--json', 'print JSON')
 
 export const verbs: Verb[] = [
   {
@@ -34,7 +37,7 @@ export const verbs: Verb[] = [
   },
   {
     name: 'explain',
-    argument: '[slug]',
+    arguments: ['[slug]'],
     summary: 'say what a refusal means, why it is one, and what is accepted; without a slug, list them all',
     options: [],
     examples: ['stack explain user-on-public-route', 'stack explain'],
@@ -46,7 +49,7 @@ export const verbs: Verb[] = [
     options: [
       project(),
       new Option('--port <number>', 'listen there; taken: exit 3. Default: 8787, or the next that is free').argParser(
-        portNumber,
+        wholeNumber(1, 65535),
       ),
       new Option('--json', 'print one JSON object when ready, then the log as JSON lines'),
       new Option('--fresh', 'forget the local database and its keys first'),
@@ -54,19 +57,75 @@ export const verbs: Verb[] = [
     examples: ['stack start', 'stack start --port 8790 --fresh'],
     run: async (flags) => (await import('./start.ts')).runStart(flags),
   },
+  {
+    name: 'webhooks list',
+    summary: 'list what is mounted, whether its secret is set, and the event keys that are bound',
+    options: [project(), json()],
+    examples: ['stack webhooks list', 'stack webhooks list --json'],
+    run: async (flags) => (await import('./webhooks/list.ts')).runList(flags),
+  },
+  {
+    name: 'webhooks send',
+    arguments: ['<name>', '<event>'],
+    summary: 'send a signed delivery to the local stack, as the provider would: no account, no network',
+    options: [
+      project(),
+      new Option('--json <payload>', 'the payload, or what of it matters: JSON, @file, or @- for stdin'),
+    ],
+    examples: [
+      'stack webhooks send payments payment.succeeded',
+      `stack webhooks send codehost issues.opened --json '{"issue":{"number":7}}'`,
+      'stack webhooks send payments invoice.paid --json @invoice.json',
+    ],
+    run: async (flags, name, event) => (await import('./webhooks/send.ts')).runSend(flags, name!, event!),
+  },
+  {
+    name: 'webhooks deliveries',
+    arguments: ['[name]'],
+    summary: 'list what was recorded by webhooks with `record: true`, the newest first',
+    options: [project(), json(), new Option('--limit <number>', 'how many').argParser(wholeNumber(1, 500)).default(20)],
+    examples: ['stack webhooks deliveries', 'stack webhooks deliveries payments --limit 5 --json'],
+    run: async (flags, name) =>
+      (await import('./webhooks/deliveries.ts')).runDeliveries(flags as { limit: number }, name),
+  },
+  {
+    name: 'webhooks replay',
+    arguments: ['<dlv_id>'],
+    summary: 'send a recorded delivery to the local stack again, byte for byte, signed anew',
+    options: [
+      project(),
+      new Option('--as-received', 'with the time that it came with: what is older than 300 s is refused as stale'),
+    ],
+    examples: ['stack webhooks replay dlv_01KAKP7T4Z8Q6N3V5XWY2RSTUV'],
+    run: async (flags, id) => (await import('./webhooks/replay.ts')).runReplay(flags, id!),
+  },
 ]
 
-export function addVerb(program: Command, { name, argument, summary, options, examples, run }: Verb): void {
-  const command = program.command(name).summary(summary).description(summary)
-  for (const option of options) command.addOption(option)
-  command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
-  if (argument === undefined) command.action((flags: Record<string, unknown>) => run(flags))
-  else
-    command.argument(argument).action((value: string | undefined, flags: Record<string, unknown>) => run(flags, value))
+const groups: Record<string, string> = { webhooks: 'see, send and repeat inbound webhooks' }
+
+export function addVerb(program: Command, verb: Verb): void {
+  const [group, word] = verb.name.split(' ') as [string, string?]
+  const command = word === undefined ? program.command(group) : groupIn(program, group).command(word)
+  command.summary(verb.summary).description(verb.summary)
+  for (const option of verb.options) command.addOption(option)
+  for (const argument of verb.arguments ?? []) command.argument(argument)
+  command.addHelpText('after', `\nExamples:\n${verb.examples.map((example) => `  $ ${example}`).join('\n')}`)
+  const count = verb.arguments?.length ?? 0
+  // commander passes the arguments, then the flags, then the command itself
+  command.action((...passed: unknown[]) =>
+    verb.run(passed[count] as Record<string, unknown>, ...(passed.slice(0, count) as (string | undefined)[])),
+  )
 }
 
-function portNumber(text: string): number {
-  const port = Number(text)
-  if (/^[0-9]{1,5}$/.test(text) && port >= 1 && port <= 65535) return port
-  throw new InvalidArgumentError('a port is a number from 1 to 65535.')
+function groupIn(program: Command, name: string): Command {
+  const known = program.commands.find((command) => command.name() === name)
+  return known ?? program.command(name).summary(groups[name]!).description(groups[name]!)
+}
+
+function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (/^[0-9]{1,5}$/.test(text) && number >= from && number <= to) return number
+    throw new InvalidArgumentError(`a whole number from ${from} to ${to} is needed.`)
+  }
 }

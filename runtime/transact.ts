@@ -4,7 +4,11 @@ import type { Call } from './call.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 
 /** The work's end decides the fate of both transactions (contract 2.4). */
-export async function inTransaction(call: Call, database: RequestDatabase, work: () => Promise<Response>): Promise<Response> {
+export async function inTransaction(
+  call: Call,
+  database: RequestDatabase,
+  work: () => Promise<Response>,
+): Promise<Response> {
   const { requestId, env, log } = call
   const current = { requestId, env, log, caller: database.caller, service: database.service, isOver: false }
   try {

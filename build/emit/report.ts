@@ -58,7 +58,8 @@ const decided: Record<Gate['decidedBy'], string> = {
   default: 'by default',
 }
 
-function table(title: string, rows: readonly string[][]): string[] {
+/** Rows in columns, under a heading. */
+export function table(title: string, rows: readonly string[][]): string[] {
   if (rows.length === 0) return []
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return [

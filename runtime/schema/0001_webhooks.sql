@@ -30,4 +30,5 @@ create table webhooks.deliveries (
 );
 create index deliveries_by_time on webhooks.deliveries (webhook, received_at);
 
-grant select, insert, delete on webhooks.seen, webhooks.deliveries to backend_service_role;
+-- update: to lock what is swept
+grant select, insert, update, delete on webhooks.seen, webhooks.deliveries to backend_service_role;

@@ -71,7 +71,7 @@ function nameOf(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes)
   } catch {
-    let name = '\u{10ffff}'
+    let name = '\ud800' // which no text begins with
     for (const byte of bytes) name += String.fromCharCode(byte)
     return name
   }

@@ -166,7 +166,7 @@ describe('usage', () => {
       "error: option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json, github, sarif.",
     ],
     [['build', 'extra'], "error: too many arguments for 'build'. Expected 0 arguments but got 1."],
-    [['start', '--port', '0'], 'a port is a number from 1 to 65535'],
+    [['start', '--port', '0'], 'a whole number from 1 to 65535 is needed'],
     [['build', '--project', 'no/such/folder'], 'is no project: it has no stack/project.json'],
   ])('%j: exit 2', async (args, message) => {
     const { code, stdout, stderr } = await stack(args)

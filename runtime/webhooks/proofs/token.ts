@@ -41,12 +41,9 @@ export function readToken({ header: name }: TokenProof, { headers, now }: Arriva
 function refuseTimes({ nbf, iat, exp }: Record<string, unknown>, now: number): Refusal | undefined {
   const isTime = (value: unknown) => value === undefined || (typeof value === 'number' && Number.isFinite(value))
   if (![nbf, iat, exp].every(isTime)) return refusal('bad_encoding', 'a time of the JWT is no number')
-  if (typeof exp === 'number' && Math.floor(now) > exp) {
-    return refusal('stale_timestamp', `the JWT ended ${Math.floor(now) - exp} s ago`)
-  }
-  const began = nbf ?? iat ?? (typeof exp === 'number' ? exp - lifeSeconds : undefined)
-  if (began === undefined) return refusal('bad_encoding', 'the JWT holds no time')
-  return refuseTime(began as number, now)
+  if (typeof exp !== 'number') return refusal('bad_encoding', 'the JWT never ends')
+  if (Math.floor(now) > exp) return refusal('stale_timestamp', `the JWT ended ${Math.floor(now) - exp} s ago`)
+  return refuseTime((nbf ?? iat ?? exp - lifeSeconds) as number, now)
 }
 
 function recordIn(part: string): Record<string, unknown> | undefined {

@@ -16,3 +16,9 @@ create table public.late (id integer primary key, parent integer references publ
 alter table public.late enable row level security;
 create policy anyone on public.late to backend_authenticated using (true) with check (true);
 grant select, insert on public.late to backend_authenticated;
+
+-- how often something was tried; anybody may write, so that only the transaction can forbid it
+create table public.tries (id text not null);
+alter table public.tries enable row level security;
+create policy anyone on public.tries to backend_authenticated using (true) with check (true);
+grant select, insert on public.tries to backend_authenticated;

@@ -1,5 +1,6 @@
 import { Module } from '@stack/backend'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
+import { MisshapenReceiver, OnceReceiver, RotatedReceiver, StandardReceiver } from './kept.webhook.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
@@ -14,7 +15,17 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     SchemasController,
     SqlController,
   ],
-  providers: [Hoarder, FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver],
+  providers: [
+    Hoarder,
+    FirstReceiver,
+    SecondReceiver,
+    SignedReceiver,
+    UnsetReceiver,
+    OnceReceiver,
+    RotatedReceiver,
+    StandardReceiver,
+    MisshapenReceiver,
+  ],
   auth: { permission: 'probe.enter' },
 })
 export class AppModule {}

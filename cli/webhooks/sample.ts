@@ -1,0 +1,76 @@
+/** A delivery that has a certain event key: the least that its sender would send, with what the person gave. */
+import { randomBytes } from 'node:crypto'
+import type { Scheme } from '../../src/wire/webhook-schemes.ts'
+
+export interface Sample {
+  body: string
+  contentType: 'application/json' | 'application/x-www-form-urlencoded'
+  headers: Record<string, string>
+}
+
+type Fields = Record<string, unknown>
+
+/** @param given what `--json` held: the payload, or what of it matters. */
+export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample {
+  const { event: source, idField } = scheme
+  const id: Fields = idField === undefined ? {} : { [idField]: `local_${randomBytes(8).toString('hex')}` }
+  const fields = isFields(given) ? given : {}
+  const isWhole = given !== undefined && !isFields(given)
+  const json = (value: unknown, headers: Record<string, string> = {}): Sample => ({
+    body: JSON.stringify(isWhole ? given : value),
+    contentType: 'application/json',
+    headers,
+  })
+  switch (source.from) {
+    case 'constant':
+      return json([{ event: 'delivered', sg_event_id: randomBytes(8).toString('hex'), ...fields }])
+    case 'header': {
+      const dot = event.indexOf('.')
+      const [name, action] = dot === -1 ? [event, undefined] : [event.slice(0, dot), event.slice(dot + 1)]
+      return json({ ...fields, ...(action === undefined ? {} : { action }) }, { [source.header]: name })
+    }
+    case 'number': {
+      const numbers: Record<string, number> = { PING: 1, INTERACTION_CREATE: 2 }
+      const number = numbers[event] ?? (/^type_\d+$/.test(event) ? Number(event.slice('type_'.length)) : undefined)
+      if (number !== undefined || source.inner === undefined) return json({ ...id, ...fields, type: number ?? 1 })
+      return json({ version: 1, type: 1, [source.inner]: { type: event, data: fields } })
+    }
+    case 'fields': {
+      const [first] = source.names as [string]
+      if (scheme.payload[0] === 'form') return form({ ...formField(scheme, event), ...fields })
+      const { envelope } = source
+      if (envelope === undefined) return json({ ...id, ...fields, [first]: event })
+      if (event.startsWith('/')) return form({ command: event, ...fields })
+      if (event === 'url_verification') return json({ challenge: 'challenge', ...fields, type: event })
+      return json({ ...id, type: envelope.type, [envelope.inner]: { ...fields, type: event } })
+    }
+  }
+}
+
+/** The statuses of messages and calls, by the field that each stands in. */
+const statusFields: Record<string, readonly string[]> = {
+  SmsStatus: ['received'],
+  MessageStatus: ['accepted', 'queued', 'sending', 'sent', 'delivered', 'undelivered', 'failed', 'read'],
+  CallStatus: ['initiated', 'ringing', 'in-progress', 'completed', 'busy', 'no-answer'],
+}
+
+function formField({ event }: Scheme, key: string): Fields {
+  const names = event.from === 'fields' ? event.names : []
+  const field = names.find((name) => statusFields[name]?.includes(key)) ?? 'EventType'
+  return { MessageSid: `SM${randomBytes(16).toString('hex')}`, [field]: key }
+}
+
+function form(fields: Fields): Sample {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => [name, typeof one === 'string' ? one : JSON.stringify(one)]),
+  )
+  return {
+    body: new URLSearchParams(pairs as [string, string][]).toString(),
+    contentType: 'application/x-www-form-urlencoded',
+    headers: {},
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

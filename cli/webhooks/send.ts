@@ -1,0 +1,45 @@
+/** `stack webhooks send <name> <event>`: a delivery as its provider would send it, signed here. */
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { Failure } from '../failure.ts'
+import { locateProject } from '../project.ts'
+import { deliver } from './deliver.ts'
+import { webhookNamed } from './mounted.ts'
+import { sampleOf } from './sample.ts'
+
+export async function runSend(flags: { project?: string; json?: string }, name: string, event: string): Promise<void> {
+  const { root } = locateProject(flags.project)
+  const webhook = webhookNamed(root, name)
+  const given = flags.json === undefined ? undefined : readGiven(flags.json)
+  const { body, contentType, headers } = sampleOf(webhook.scheme, event, given)
+  if (!webhook.events.some(({ key }) => key === event)) {
+    const bound = webhook.events.map(({ key }) => key).join(', ')
+    process.stderr.write(`  no method of ${webhook.class} is bound to "${event}" (bound: ${bound})\n`)
+  }
+  await deliver(root, webhook, {
+    body: Buffer.from(body),
+    headers: { 'content-type': contentType, ...headers },
+    search: '',
+    at: Math.floor(Date.now() / 1000),
+    id: `msg_${randomBytes(12).toString('hex')}`,
+  })
+}
+
+/** JSON as it stands, or `@file`, or `@-` for standard input. */
+function readGiven(text: string): unknown {
+  const file = text.startsWith('@') ? text.slice(1) : undefined
+  let source = text
+  if (file !== undefined) {
+    try {
+      source = fs.readFileSync(file === '-' ? 0 : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), file), 'utf8')
+    } catch (error) {
+      throw new Failure('usage', `${file} cannot be read: ${(error as Error).message}`)
+    }
+  }
+  try {
+    return JSON.parse(source)
+  } catch (error) {
+    throw new Failure('usage', `${file ?? '--json'} is not valid JSON: ${(error as Error).message}`)
+  }
+}
