@@ -1,0 +1,327 @@
+/**
+ * The providers as senders: a delivery is signed by the provider's own SDK wherever one exists, and may be asked of its own
+ * verifier. The neutral presets send the same under neutral header names.
+ */
+import { createHash } from 'node:crypto'
+import { sign as signGithub, verify as verifyGithub } from '@octokit/webhooks-methods'
+import { EventWebhook } from '@sendgrid/eventwebhook'
+import { verifyKey } from 'discord-interactions'
+import { AccessToken, WebhookReceiver } from 'livekit-server-sdk'
+import { Webhook } from 'standardwebhooks'
+import { Ecdsa, PrivateKey } from 'starkbank-ecdsa'
+import Stripe from 'stripe'
+import nacl from 'tweetnacl'
+import { getExpectedTwilioSignature, validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js'
+import {
+  bearer,
+  ecdsa,
+  ecdsaKey,
+  ed25519,
+  ed25519Key,
+  ed25519SecretKey,
+  forge,
+  form,
+  parts,
+  prefixed,
+  privateKey,
+  type Scheme,
+  standard,
+  token,
+  versioned,
+} from './schemes.ts'
+
+interface SignOptions {
+  /** Unix seconds; now, if absent. */
+  at?: number
+  /** As configured at the provider; only twilio signs it. */
+  url?: string
+  secret?: string
+  /** The event key; only codehost and github name it in a header. */
+  event?: string
+}
+
+interface Signed {
+  headers: Record<string, string>
+  body: Uint8Array
+  url: string
+}
+
+export interface Sender {
+  scheme: Scheme
+  /** What the vault entry holds: a shared secret, or a public key. */
+  secret: string
+  otherSecret: string
+  /** An event key of this provider. */
+  event: string
+  contentType: string
+  /** As the provider words this event. */
+  body(event: string): Uint8Array
+  /** @returns the headers of the delivery. */
+  sign(body: Uint8Array, options?: SignOptions): Promise<Record<string, string>>
+  /** The provider's own verifier, where one exists. */
+  verify?(delivery: Signed, secret?: string): Promise<boolean>
+}
+
+export const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+export const deliveryId = 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W'
+
+/** What a body must survive: letters beyond ASCII, line feeds, and what a template or a replacement would stumble over. */
+const text = 'Zażółć 🚀 {ts} {body} {id} $& $1 %s\n"quoted"'
+
+const bytesOf = (value: string) => new Uint8Array(Buffer.from(value))
+const json = (value: unknown) => bytesOf(`${JSON.stringify(value, undefined, 1)}\n`)
+const encodedForm = (fields: Record<string, string>) => bytesOf(new URLSearchParams(fields).toString())
+
+/** @returns `undefined` for bytes that are no text: most SDKs decode, and would sign something else. */
+function textOf(body: Uint8Array): string | undefined {
+  const decoded = Buffer.from(body).toString()
+  return Buffer.from(decoded).equals(Buffer.from(body)) ? decoded : undefined
+}
+
+const stripe = new Stripe('sk_test_unused')
+
+/** @param signer by the SDK, for a body that is text; any other body is signed by node:crypto in the very same scheme. */
+async function signed(
+  { scheme, secret }: Pick<Sender, 'scheme' | 'secret'>,
+  body: Uint8Array,
+  { at = nowSeconds(), url = '', secret: chosen = secret }: SignOptions,
+  signer?: (payload: string, secret: string, at: number) => Promise<Record<string, string>> | Record<string, string>,
+): Promise<Record<string, string>> {
+  const payload = textOf(body)
+  if (signer && payload) return signer(payload, chosen, at)
+  return forge(scheme, { body, timestamp: String(at), id: deliveryId, url, secret: chosen })
+}
+
+/** A verifier of the SDK: those that throw do so to refuse. */
+async function holds(check: () => unknown): Promise<boolean> {
+  try {
+    return (await check()) !== false
+  } catch {
+    return false
+  }
+}
+
+function likeStripe(header: string, secret: string, event: string): Sender {
+  const scheme = parts(header)
+  return {
+    scheme,
+    secret,
+    otherSecret: `${secret}_other`,
+    event,
+    contentType: 'application/json; charset=utf-8',
+    body: (type) => json({ id: 'evt_1QK', object: 'event', type, data: { object: { id: 'in_1', description: text } } }),
+    sign: (body, options = {}) =>
+      signed({ scheme, secret }, body, options, (payload, chosen, timestamp) => ({
+        [header]: stripe.webhooks.generateTestHeaderString({ payload, secret: chosen, timestamp }),
+      })),
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(() => stripe.webhooks.constructEvent(Buffer.from(body), headers[header]!, chosen)),
+  }
+}
+
+function likeGithub(header: string, eventHeader: string, secret: string): Sender {
+  const scheme = prefixed(header)
+  const event = 'issues.opened'
+  return {
+    scheme,
+    secret,
+    otherSecret: 'Everybody knows this one',
+    event,
+    contentType: 'application/json',
+    body: (key) => json({ action: key.split('.')[1], issue: { number: 7, title: text }, sender: { login: 'octocat' } }),
+    sign: async (body, options = {}) => ({
+      [eventHeader]: (options.event ?? event).split('.')[0]!,
+      ...(await signed({ scheme, secret }, body, options, async (payload, chosen) => ({
+        [header]: await signGithub(chosen, payload),
+      }))),
+    }),
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(() => verifyGithub(chosen, Buffer.from(body).toString(), headers[header]!)),
+  }
+}
+
+/** Slack publishes no signer and no verifier of a bare delivery: node:crypto. */
+function likeSlack(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
+  return {
+    scheme,
+    secret,
+    otherSecret: 'e6b19c573432dcc6b075501d51b51bb8',
+    event,
+    contentType: 'application/json',
+    body,
+    sign: (sent, options = {}) => signed({ scheme, secret }, sent, options),
+  }
+}
+
+function likeTwilio(header: string, event: string, eventField: string): Sender {
+  const scheme = form(header)
+  const secret = '12345'
+  return {
+    scheme,
+    secret,
+    otherSecret: '54321',
+    event,
+    contentType: 'application/x-www-form-urlencoded; charset=UTF-8',
+    body: (key) =>
+      encodedForm({ [eventField]: key, MessageSid: 'SM2', From: '+1 555', Empty: '', 'a.b': '=&+%20', Zero: text }),
+    sign: async (body, { url = '', secret: chosen = secret } = {}) => ({
+      [header]: getExpectedTwilioSignature(chosen, url, isHashed(url) ? {} : fieldsOf(body)),
+    }),
+    verify: ({ headers, body, url }, chosen = secret) =>
+      holds(() =>
+        isHashed(url)
+          ? validateRequestWithBody(chosen, headers[header]!, url, Buffer.from(body).toString())
+          : validateRequest(chosen, headers[header]!, url, fieldsOf(body)),
+      ),
+  }
+}
+
+const isHashed = (url: string) => url.includes('bodySHA256=')
+
+/** As a form parser hands it to Twilio's SDK. */
+function fieldsOf(body: Uint8Array): Record<string, string | string[]> {
+  const fields = new URLSearchParams(Buffer.from(body).toString())
+  return Object.fromEntries(
+    [...new Set(fields.keys())].map((name) => {
+      const [value, ...others] = fields.getAll(name)
+      return [name, others.length === 0 ? value! : [value!, ...others]]
+    }),
+  )
+}
+
+const roomEvent = (event: string) =>
+  json({ event, room: { sid: 'RM_1', name: text }, id: 'EV_1', createdAt: '1700000000' })
+
+/** A house scheme that no provider sends: node:crypto. */
+const realtime: Sender = {
+  scheme: bearer,
+  secret: 'realtime secret',
+  otherSecret: 'another realtime secret',
+  event: 'room_started',
+  contentType: 'application/json',
+  body: roomEvent,
+  sign: (body, options = {}) => signed(realtime, body, options),
+}
+
+const livekit: Sender = {
+  scheme: token,
+  secret: 'livekit-api-secret-of-32-bytes-or-more',
+  otherSecret: 'another-livekit-secret-of-32-bytes-or-more',
+  event: 'room_started',
+  contentType: 'application/webhook+json',
+  body: roomEvent,
+  sign: async (body, options = {}) => {
+    // the SDK's token begins now; any other time is node:crypto's
+    if (options.at !== undefined) return signed(livekit, body, options)
+    const made = new AccessToken('APIkey', options.secret ?? livekit.secret, { ttl: '5m' })
+    made.sha256 = createHash('sha256').update(body).digest('base64')
+    return { authorization: await made.toJwt() }
+  },
+  verify: ({ headers, body }, secret = livekit.secret) =>
+    holds(() => new WebhookReceiver('APIkey', secret).receive(Buffer.from(body).toString(), headers['authorization'])),
+}
+
+const interactionTypes: Record<string, number> = { PING: 1, INTERACTION_CREATE: 2 }
+
+function likeDiscord(): Sender {
+  const secret = ed25519Key()
+  return {
+    scheme: ed25519,
+    secret,
+    otherSecret: ed25519Key(),
+    event: 'INTERACTION_CREATE',
+    contentType: 'application/json',
+    body: (key) =>
+      json({ type: interactionTypes[key] ?? Number(key.replace('type_', '')), id: '7867', data: { name: text } }),
+    sign: async (body, { at = nowSeconds(), secret: chosen = secret } = {}) => {
+      const claim = { body, timestamp: String(at), id: '', url: '', secret: chosen }
+      const covered = new Uint8Array(ed25519.covered(claim))
+      const signature = nacl.sign.detached(covered, ed25519SecretKey(chosen))
+      return ed25519.headers(Buffer.from(signature).toString('hex'), claim)
+    },
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(() => verifyKey(body, headers[ed25519.header]!, headers[ed25519.timestampHeader!]!, chosen)),
+  }
+}
+
+function likeSendgrid(prefix: string): Sender {
+  const scheme = ecdsa(prefix)
+  const secret = ecdsaKey()
+  const verifier = new EventWebhook()
+  return {
+    scheme,
+    secret,
+    otherSecret: ecdsaKey(),
+    event: 'event_batch',
+    contentType: 'application/json',
+    // every event ends in CRLF, the last one too: what a parser would lose is signed
+    body: () =>
+      bytesOf(
+        `[${['processed', 'bounce'].map((event) => JSON.stringify({ email: 'a@example.com', event, reason: text })).join(',\r\n')}]\r\n`,
+      ),
+    sign: async (body, { at = nowSeconds(), secret: chosen = secret } = {}) => {
+      const claim = { body, timestamp: String(at), id: '', url: '', secret: chosen }
+      const key = PrivateKey.fromPem(privateKey(chosen).export({ format: 'pem', type: 'sec1' }).toString())
+      return scheme.headers(Ecdsa.sign(scheme.covered(claim), key).toBase64(), claim)
+    },
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(() =>
+        verifier.verifySignature(
+          verifier.convertPublicKeyToECDSA(chosen),
+          Buffer.from(body),
+          headers[scheme.header]!,
+          headers[scheme.timestampHeader!]!,
+        ),
+      ),
+  }
+}
+
+const standardWebhooks: Sender = {
+  scheme: standard,
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  otherSecret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  event: 'invoice.paid',
+  contentType: 'application/json',
+  body: (type) => json({ type, timestamp: '2026-01-01T00:00:00Z', data: { note: text } }),
+  sign: (body, options = {}) =>
+    signed(standardWebhooks, body, options, (payload, secret, at) => ({
+      'webhook-id': deliveryId,
+      'webhook-timestamp': String(at),
+      'webhook-signature': new Webhook(secret).sign(deliveryId, new Date(at * 1000), payload),
+    })),
+  verify: ({ headers, body }, secret = standardWebhooks.secret) =>
+    holds(() => new Webhook(secret).verify(Buffer.from(body), headers)),
+}
+
+const slackEvent = (type: string) =>
+  json({ token: 'x', team_id: 'T1', type: 'event_callback', event_id: 'Ev1', event: { type, text } })
+
+export const senders = {
+  payments: likeStripe('x-payments-signature', 'payments secret', 'payment.succeeded'),
+  stripe: likeStripe('stripe-signature', 'whsec_stripe_secret', 'invoice.paid'),
+  codehost: likeGithub('x-codehost-signature-256', 'x-codehost-event', 'codehost secret'),
+  github: likeGithub('x-hub-signature-256', 'x-github-event', "It's a Secret to Everybody"),
+  chat: likeSlack(versioned('x-chat-signature', 'x-chat-request-timestamp'), 'chat secret', 'app_mention', (type) =>
+    json({ type, text }),
+  ),
+  slack: likeSlack(
+    versioned('x-slack-signature', 'x-slack-request-timestamp'),
+    '8f742231b10e8888abcd99yyyzzz85a5',
+    'app_mention',
+    slackEvent,
+  ),
+  sms: likeTwilio('x-sms-signature', 'onMessageAdded', 'EventType'),
+  twilio: likeTwilio('x-twilio-signature', 'delivered', 'MessageStatus'),
+  realtime,
+  livekit,
+  chatbot: likeDiscord(),
+  discord: likeDiscord(),
+  emailservice: likeSendgrid('x-emailservice-email-event-webhook'),
+  sendgrid: likeSendgrid('x-twilio-email-event-webhook'),
+  standard: standardWebhooks,
+} satisfies Record<string, Sender>
+
+export type SenderName = keyof typeof senders
+
+export const senderNames = Object.keys(senders) as SenderName[]
