@@ -23,7 +23,17 @@ function run(script: string, args: string[], cwd = root): string {
   return stdout
 }
 
-const rooms = ['.', 'src', 'runtime', 'test', 'test/build/nest', 'test/edge/probe', 'examples/orders', 'bench']
+const rooms = [
+  '.',
+  'src',
+  'runtime',
+  'test',
+  'test/build/nest',
+  'test/edge/probe',
+  'test/edge/hooks',
+  'examples/orders',
+  'bench',
+]
 
 const checks: Check[] = [
   { name: 'the example builds', run: () => void run('bin/stack.cjs', ['build', '--project', 'examples/orders']) },
