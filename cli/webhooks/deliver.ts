@@ -39,19 +39,9 @@ export async function deliver(root: string, webhook: Webhook, delivery: Delivery
     })
     return { response, text: await response.text(), milliseconds: performance.now() - began }
   }
-  let answer: Awaited<ReturnType<typeof send>>
-  try {
-    answer = await send()
-    for (const end = Date.now() + patienceMs; isNew && answer.response.status === 401 && Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, 200))
-      answer = await send()
-    }
-  } catch (error) {
-    throw new Failure(
-      'unreachable',
-      `${base_url} does not answer: ${((error as Error).cause as Error)?.message ?? error}`,
-    )
-  }
+  const answer = await (isNew ? untilServed(send) : send()).catch((error: Error) => {
+    throw new Failure('unreachable', `${base_url} does not answer: ${(error.cause as Error)?.message ?? error.message}`)
+  })
   const { response, text, milliseconds } = answer
   const request = response.headers.get('x-request-id')
   process.stderr.write(`  ${response.status} POST ${url} in ${Math.round(milliseconds)} ms, ${request}\n`)
@@ -62,4 +52,18 @@ export async function deliver(root: string, webhook: Webhook, delivery: Delivery
       ? `the signature was refused: the log of the stack names the reason beside ${request}`
       : `the delivery was not handled: the log of the stack says why beside ${request}`
   throw response.status === 401 ? new Failure('unauthorized', why) : new Failure('refused', `error: ${why}`)
+}
+
+/** A stack that takes up a changed `.dev.vars` still refuses for a moment, and then is away for another. */
+async function untilServed<T extends { response: Response }>(send: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + patienceMs; ; ) {
+    const answer = await send().catch((error: Error) => error)
+    const isServed = !(answer instanceof Error) && answer.response.status !== 401
+    if (isServed) return answer
+    if (Date.now() > end) {
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
 }
