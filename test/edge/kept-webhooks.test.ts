@@ -1,5 +1,6 @@
 /** 7.5, 7.7, 7.8, 7.10: rotation, deliveries that take effect once, deliveries that are recorded, limits; in workerd, with Postgres. */
 import { createHmac } from 'node:crypto'
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { describe, expect, it } from 'vitest'
 import { useStack } from '../support/stack.ts'
 
@@ -9,6 +10,8 @@ const secrets = {
   ROTATED_SECRET_OLD: 'the old one',
   STANDARD_SECRET: `whsec_${Buffer.from('standard secret').toString('base64')}`,
   MISSHAPEN_SECRET: 'no key at all',
+  SMS_SECRET: 'sms secret',
+  STACK_PUBLIC_URL: 'https://tunnel.example/base/',
 }
 const probe = useStack('test/edge/probe', secrets)
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -241,5 +244,45 @@ describe('limits', () => {
     const answer = await fetch(`${probe.url}/webhooks/once`, { method: 'POST', body, duplex: 'half' } as RequestInit)
     expect(answer.status).toBe(401)
     resolve()
+  })
+})
+
+describe('7.2 the URL that is signed', () => {
+  const deliver = (name: string, url: string, fields: Record<string, string>, query = '') => {
+    const form = new URLSearchParams(fields).toString()
+    const signature = getExpectedTwilioSignature(secrets.SMS_SECRET, url, fields)
+    const header = name === 'sms' ? 'x-sms-signature' : 'x-twilio-signature'
+    const headers = { [header]: signature, 'content-type': 'application/x-www-form-urlencoded' }
+    return probe.call(`/webhooks/${name}${query}`, { body: form, headers })
+  }
+  const added = { EventType: 'onMessageAdded', Body: 'x' }
+  const message = { SmsStatus: 'received', Body: 'x' }
+
+  it.each<[string, string, Record<string, string>, string, number]>([
+    ['sms', "https://Hooks.example/o'brien/sms", added, '', 200],
+    ['sms', "https://Hooks.example:443/o'brien/sms", added, '', 200],
+    ['sms', "https://Hooks.example/o'brien/sms?a=1&b='", added, "?a=1&b='", 200],
+    ['sms', "https://hooks.example/o'brien/sms", added, '', 401],
+    ['sms', "http://Hooks.example/o'brien/sms", added, '', 401],
+    ['sms', "https://Hooks.example:8443/o'brien/sms", added, '', 401],
+    ['sms', "https://Hooks.example/o'brien/sms", added, '?a=1', 401],
+    ['sms', 'https://tunnel.example/base/webhooks/sms', added, '', 401],
+    ['twilio', 'https://tunnel.example/base/webhooks/twilio', message, '', 200],
+    ['twilio', 'https://tunnel.example:443/base/webhooks/twilio?q=%27', message, '?q=%27', 200],
+    ['twilio', 'https://other.example/base/webhooks/twilio', message, '', 401],
+  ])('%s as %s: %j%s %i', async (name, url, fields, query, status) => {
+    expect((await deliver(name, url, fields, query)).status).toBe(status)
+  })
+
+  it('not what a sender says of the host', async () => {
+    const form = new URLSearchParams(message).toString()
+    const url = 'https://evil.example/webhooks/twilio'
+    const headers = {
+      'x-twilio-signature': getExpectedTwilioSignature(secrets.SMS_SECRET, url, message),
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+    }
+    expect((await probe.call('/webhooks/twilio', { body: form, headers })).status).toBe(401)
   })
 })

@@ -112,7 +112,8 @@ describe.each(senderNames)('%s', (name) => {
   })
 })
 
-it('7.4 exactly 300 s old is accepted, 301 s is not', async () => {
+// a machine that is busy may miss the second
+it('7.4 exactly 300 s old is accepted, 301 s is not', { retry: 5 }, async () => {
   const names = senderNames.filter((name) => senders[name].scheme.isTimed)
   // signed for a second to come, and sent when it has begun: the clock must not strike on the way
   const second = nowSeconds() + 2

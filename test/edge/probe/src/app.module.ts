@@ -1,6 +1,13 @@
 import { Module } from '@stack/backend'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
-import { MisshapenReceiver, OnceReceiver, RotatedReceiver, StandardReceiver } from './kept.webhook.ts'
+import {
+  MisshapenReceiver,
+  OnceReceiver,
+  RotatedReceiver,
+  SmsReceiver,
+  StandardReceiver,
+  TwilioReceiver,
+} from './kept.webhook.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
@@ -25,6 +32,8 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     RotatedReceiver,
     StandardReceiver,
     MisshapenReceiver,
+    SmsReceiver,
+    TwilioReceiver,
   ],
   auth: { permission: 'probe.enter' },
 })

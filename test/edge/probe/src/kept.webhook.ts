@@ -70,3 +70,20 @@ export class MisshapenReceiver {
   @On('PING')
   ping() {}
 }
+
+@Webhook({
+  name: 'sms',
+  provider: 'sms',
+  secret: { env: 'SMS_SECRET' },
+  publicUrl: "https://Hooks.example/o'brien/sms",
+})
+export class SmsReceiver {
+  @On('onMessageAdded')
+  added() {}
+}
+
+@Webhook({ name: 'twilio', provider: 'twilio', secret: { env: 'SMS_SECRET' } })
+export class TwilioReceiver {
+  @On('received')
+  received() {}
+}
