@@ -32,7 +32,10 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   const print = createLogPrinter(outs, process.stderr)
   const onLog = (line: string) => {
     if (json) process.stdout.write(`${jsonLine(line)}\n`)
-    else process.stderr.write(`${print(line)}\n`)
+    else {
+      const printed = print(line)
+      if (printed !== undefined) process.stderr.write(`${printed}\n`)
+    }
   }
   const held: string[] = []
   let isReady = false

@@ -7,8 +7,12 @@ import { styleText } from 'node:util'
 /** Fields that the runtime's own line about a delivery says in its message already. */
 const inMessage = new Set(['webhook', 'reason', 'event'])
 
+/** The backend's own line says what became of a delivery. */
+const said: ReadonlySet<number> = new Set([200, 204, 401, 500])
+
 export interface LogPrinter {
-  (line: string): string
+  /** @returns `undefined` for a line that would only repeat another. */
+  (line: string): string | undefined
   /** Other bundles are served now: places are looked up in their maps. */
   reload(): void
 }
@@ -21,7 +25,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
   }
   return Object.assign(print, { reload })
 
-  function print(line: string): string {
+  function print(line: string): string | undefined {
     let entry: Record<string, unknown>
     try {
       entry = JSON.parse(line)
@@ -34,6 +38,8 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
     const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
     const id = request_id ? ` ${styleText('dim', plain(request_id), { stream })}` : ''
     if (worker === 'front') {
+      const isDelivery = String(rest['path']).startsWith('/webhooks/')
+      if (isDelivery && said.has(Number(rest['status']))) return undefined
       return `${time} ${plain(`${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']}`)} ms${id}`
     }
     const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim'

@@ -6,7 +6,7 @@ const printed = (line: object | string) =>
   createLogPrinter(
     {},
     process.stderr,
-  )(typeof line === 'string' ? line : JSON.stringify(line)).replace(/^\d\d:\d\d:\d\d\.\d{3} /, '')
+  )(typeof line === 'string' ? line : JSON.stringify(line))?.replace(/^\d\d:\d\d:\d\d\.\d{3} /, '')
 
 describe('createLogPrinter', () => {
   it('prints a request, a line with its fields, and an error with its stack', () => {
@@ -25,6 +25,13 @@ describe('createLogPrinter', () => {
     )
     const failed = { level: 'error', worker: 'backend', message: 'failed', stack: 'Error: no\n    at x' }
     expect(printed(failed)).toBe('error failed\n    Error: no\n        at x')
+  })
+
+  it('one line for a delivery: the backend’s own, unless it has none', () => {
+    const delivery = { level: 'info', worker: 'front', method: 'POST', path: '/webhooks/a', status: 401, ms: 3 }
+    expect(printed(delivery)).toBeUndefined()
+    expect(printed({ ...delivery, status: 405 })).toBe('POST /webhooks/a 405 3 ms')
+    expect(printed({ ...delivery, path: '/webhooksy' })).toBe('POST /webhooksy 401 3 ms')
   })
 
   it('says of a delivery what the message does not say already', () => {
