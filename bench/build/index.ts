@@ -10,11 +10,12 @@ import { matcherSource } from '../../build/emit/matcher.ts'
 import { build } from '../../build/index.ts'
 import { projectTarget } from '../../build/targets.ts'
 import { pack } from '../../tools/pack.ts'
+import { ms, say } from '../say.ts'
+import { interleave, median } from '../statistics.ts'
+import { bareWorker, spawnToFirstAnswer } from '../workerd.ts'
 import { checkTime } from './client-types.ts'
 import { generateProject, writeProject } from './generate.ts'
 import { lookups, peers, routes200 } from './routes-200.ts'
-import { bareWorker, spawnToFirstAnswer } from './spawn.ts'
-import { interleave, median } from './statistics.ts'
 
 const facts = { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }
 const packageRoot = path.resolve(import.meta.dirname, '../..')
@@ -38,13 +39,6 @@ function project(folder: string, classes: number): string {
   if (!fs.existsSync(root)) writeProject(generateProject(classes), root)
   return root
 }
-
-function say(what: string, measured: string, ratio?: number, target?: string): void {
-  const compared = ratio === undefined ? '' : `${ratio.toFixed(2)} ×${target ? `  (${target})` : ''}`
-  console.log(`  ${what.padEnd(52)} ${measured.padStart(16)}   ${compared}`)
-}
-
-const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`
 
 /** Whole processes, as somebody waits for them. */
 async function benchCompile(folder: string): Promise<void> {

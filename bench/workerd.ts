@@ -1,4 +1,4 @@
-/** From the start of a workerd process to its first answer: what a cold start costs, with nothing around it. */
+/** workerd as a process of its own, with nothing around it: what is measured of it is its own. */
 import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -22,30 +22,45 @@ const complaintsLength = 4_000
 /** The very binary that miniflare starts: workerd is its dependency, not ours. */
 const binary: string = createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd').default
 
-/**
- * @param modules the first is the entry.
- * @param bindings texts.
- * @param path what is asked for, by GET.
- * @returns milliseconds from the spawn to the last byte of the first answer with status 200.
- * @throws Error when the process ends before, or does not answer so within 30 seconds.
- */
+export interface Workerd {
+  port: number
+  pid: number
+  /**
+   * Asks by GET until the answer is 200. @returns milliseconds from the spawn to the last byte of that answer.
+   * @throws Error when the process ends before, or does not answer so within 30 seconds.
+   */
+  answered(path: string): Promise<number>
+  stop(): Promise<void>
+}
+
+/** @returns milliseconds from the spawn to the last byte of the first answer with status 200. */
 export async function spawnToFirstAnswer(
   modules: readonly WorkerModule[],
   bindings: Record<string, string>,
   path: string,
 ): Promise<number> {
-  const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
+  const workerd = await spawnWorkerd(modules, bindings)
   try {
-    const port = await freePort()
-    const config = writeConfig(folder, modules, bindings, port)
-    const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`
-    return await measure(config, port, request)
+    return await workerd.answered(path)
   } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
+    await workerd.stop()
   }
 }
 
-async function measure(config: string, port: number, request: string): Promise<number> {
+/**
+ * What it logs is thrown away.
+ * @param modules the first is the entry.
+ * @param bindings texts.
+ * @param v8Flags `--max-old-space-size=64`: its heap is else as large as the machine lets it be.
+ */
+export async function spawnWorkerd(
+  modules: readonly WorkerModule[],
+  bindings: Record<string, string>,
+  v8Flags: readonly string[] = [],
+): Promise<Workerd> {
+  const port = await freePort()
+  const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
+  const config = writeConfig(folder, modules, bindings, port, v8Flags)
   const began = performance.now()
   const child = spawn(binary, ['serve', config], { stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
@@ -63,19 +78,26 @@ async function measure(config: string, port: number, request: string): Promise<n
       resolve()
     })
   })
-  try {
-    let last = 'no answer'
-    while (performance.now() - began < limitMs) {
-      const status = await ask(port, request)
-      const elapsed = performance.now() - began
-      if (status === 200) return elapsed
-      if (status !== undefined) last = `status ${status}`
-      if (failure !== undefined) break
-    }
-    throw new Error(`${failure ?? `${last} within ${limitMs} ms`}\n${complaints}`.trim())
-  } finally {
-    child.kill('SIGKILL')
-    await ended
+  return {
+    port,
+    pid: child.pid ?? 0,
+    async answered(path) {
+      const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`
+      let last = 'no answer'
+      while (performance.now() - began < limitMs) {
+        const status = await ask(port, request)
+        const elapsed = performance.now() - began
+        if (status === 200) return elapsed
+        if (status !== undefined) last = `status ${status}`
+        if (failure !== undefined) break
+      }
+      throw new Error(`${failure ?? `${last} within ${limitMs} ms`}\n${complaints}`.trim())
+    },
+    async stop() {
+      child.kill('SIGKILL')
+      await ended
+      fs.rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 
@@ -139,6 +161,7 @@ function writeConfig(
   modules: readonly WorkerModule[],
   bindings: Record<string, string>,
   port: number,
+  v8Flags: readonly string[],
 ): string {
   const embedded = modules.map(({ name, contents }, index) => {
     const file = `module-${index}`
@@ -152,6 +175,7 @@ function writeConfig(
     config,
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
+  v8Flags = [${v8Flags.map(quoted).join(', ')}],
   services = [
     (name = "main", worker = .worker),
     # as miniflare has it: a worker may reach what listens on this machine
