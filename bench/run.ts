@@ -1,7 +1,8 @@
 /** `npm run bench -- <name>`: every figure beside a peer's of the same run, as a ratio. */
 import { benchBuild } from './build/index.ts'
+import { benchWebhooks } from './webhooks/index.ts'
 
-const benches: Record<string, () => Promise<void>> = { build: benchBuild }
+const benches: Record<string, () => Promise<void>> = { build: benchBuild, webhooks: benchWebhooks }
 
 const [name = ''] = process.argv.slice(2)
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

@@ -1,0 +1,71 @@
+/** A keep-alive connection that asks one thing after the other, with as little between the bytes as there can be. */
+import net from 'node:net'
+
+export interface Answer {
+  status: number
+  body: string
+}
+
+export interface Connection {
+  /** @throws Error when the connection ends before the answer. */
+  ask(...parts: Uint8Array[]): Promise<Answer>
+  /** The same, the body a byte at a time. */
+  trickle(head: Uint8Array, body: Uint8Array, pauseMs: number): Promise<Answer>
+  close(): void
+}
+
+export async function connect(port: number): Promise<Connection> {
+  const socket = net.connect({ host: '127.0.0.1', port, noDelay: true })
+  let received: Buffer = Buffer.alloc(0)
+  let waiting: PromiseWithResolvers<Answer> | undefined
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    const answer = answerIn(received)
+    if (!answer) return
+    received = Buffer.alloc(0)
+    waiting?.resolve(answer)
+  })
+  const fail = (error: Error) => waiting?.reject(error)
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the connection ended before the answer')))
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+
+  function answered(): Promise<Answer> {
+    waiting = Promise.withResolvers()
+    return waiting.promise
+  }
+
+  return {
+    ask(...parts) {
+      const answer = answered()
+      for (const part of parts) socket.write(part)
+      return answer
+    },
+    async trickle(head, body, pauseMs) {
+      const answer = answered()
+      socket.write(head)
+      for (let at = 0; at < body.length; at++) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        socket.write(body.subarray(at, at + 1))
+      }
+      return answer
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+const endOfHead = Buffer.from('\r\n\r\n')
+
+/** @returns `undefined` until it is complete. Every answer that is asked for here states its length. */
+function answerIn(received: Buffer): Answer | undefined {
+  const end = received.indexOf(endOfHead)
+  if (end === -1) return undefined
+  const head = received.toString('latin1', 0, end)
+  const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1])
+  const start = end + endOfHead.length
+  if (received.length < start + length) return undefined
+  return { status: Number(head.slice(9, 12)), body: received.toString('utf8', start) }
+}

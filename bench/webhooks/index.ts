@@ -1,0 +1,169 @@
+/** Deliveries against a Worker written by hand and one with the providers' SDKs: each a workerd, over loopback. */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { ms, say } from '../say.ts'
+import { interleave, median } from '../statistics.ts'
+import type { Workerd, WorkerModule } from '../workerd.ts'
+import type { Measured } from './client.ts'
+import { delivery, providers } from './deliveries.ts'
+import { type Sender, startSender } from './threads.ts'
+import { cpuMs, isTold, residentMebibytes } from './usage.ts'
+import { bundles, start, type Variant } from './variants.ts'
+
+const variants: Record<Variant, string> = { byHand: 'by hand', built: 'built', bySdk: 'its SDK' }
+const names = Object.keys(variants) as Variant[]
+
+/** How many make a round: enough to last a quarter of a second. */
+const sizes = [
+  { size: '1 KiB', length: 1024, count: 1_500, connections: 4, rounds: 9 },
+  { size: '100 KiB', length: 100 * 1024, count: 200, connections: 4, rounds: 9 },
+  { size: '5 MB', length: 5_000_000, count: 6, connections: 2, rounds: 7 },
+] as const
+
+export async function benchWebhooks(): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-bench-'))
+  const sender = startSender()
+  const other = startSender()
+  try {
+    const modules = await bundles(folder)
+    await benchThroughput(modules, sender)
+    if (isTold) await benchMemory(modules, sender)
+    await benchHarm(modules, sender, other)
+  } finally {
+    await Promise.all([sender.end(), other.end()])
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs the work with workers of their own, which are then ended. */
+async function withWorkers(
+  modules: Record<Variant, WorkerModule[]>,
+  wanted: readonly Variant[],
+  work: (workers: Record<Variant, Workerd>) => Promise<void>,
+  v8Flags?: readonly string[],
+): Promise<void> {
+  const workers = {} as Record<Variant, Workerd>
+  try {
+    for (const name of wanted) workers[name] = await start(modules[name], v8Flags)
+    await work(workers)
+  } finally {
+    await Promise.all(Object.values(workers).map((worker) => worker.stop()))
+  }
+}
+
+async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
+  console.log('\ndeliveries a second, and the cpu of one; no database; every worker logs a line for each')
+  console.log('medians of interleaved rounds; ratios to the one by hand, each of the same round')
+  let busiest = 0
+  await withWorkers(modules, names, async (workers) => {
+    for (const { size, length, count, connections, rounds } of sizes) {
+      for (const provider of providers) {
+        const cpu: Record<Variant, number[]> = { byHand: [], built: [], bySdk: [] }
+        const round = (name: Variant) => async () => {
+          const { port, pid } = workers[name]
+          const before = isTold ? cpuMs(pid) : 0
+          const { milliseconds, busy } = await sender.run({
+            what: 'deliver',
+            port,
+            count,
+            connections,
+            ...delivery(provider, length),
+          })
+          if (isTold) cpu[name].push((cpuMs(pid) - before) / count)
+          busiest = Math.max(busiest, busy)
+          return (count * 1000) / milliseconds
+        }
+        const measured = Object.fromEntries(names.map((name) => [name, round(name)]))
+        await interleave(2, measured)
+        for (const values of Object.values(cpu)) values.length = 0
+        tell(`${provider}, ${size}`, await interleave(rounds, measured), cpu)
+      }
+    }
+  })
+  say('the sending thread, in its busiest round', `${Math.round(busiest * 100)} % busy`)
+}
+
+function tell(what: string, rates: Record<string, number[]>, cpu: Record<Variant, number[]>): void {
+  for (const name of names) {
+    const own = rates[name]!
+    const target = name === 'built' ? '≥ 0.9' : undefined
+    const compared = name === 'byHand' ? undefined : median(ratios(own, rates['byHand']!))
+    say(`${what}: ${variants[name]}`, `${median(own).toFixed(median(own) < 100 ? 1 : 0)} /s`, compared, target)
+  }
+  if (!isTold) return
+  // a tick of cpu is long beside a round: sums
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  for (const name of names) {
+    const own = mean(cpu[name])
+    const compared = name === 'byHand' ? undefined : own / mean(cpu.byHand)
+    say(`  cpu of one: ${variants[name]}`, `${own.toFixed(own < 1 ? 3 : 1)} ms`, compared)
+  }
+}
+
+const ratios = (own: number[], peer: number[]) => own.map((value, index) => value / peer[index]!)
+
+/** A heap of about what the edge allows: that of this machine would take a hundred thousand deliveries to fill. */
+const edgeHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
+
+/** What is kept of a delivery would be seen after ten thousand of them. */
+async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
+  console.log(`\nmemory of workerd (${edgeHeap.join(' ')}), deliveries of 1 KiB`)
+  console.log('after 7,500 to warm up, and the median of ten looks at 10,000 more')
+  const compared = ['byHand', 'built'] as const
+  const work = async (workers: Record<Variant, Workerd>) => {
+    for (const name of compared) {
+      const { port, pid } = workers[name]
+      const send = (count: number) =>
+        sender.run({ what: 'deliver', port, count, connections: 4, ...delivery('stripe', 1024) })
+      await send(7_500)
+      const warm = residentMebibytes(pid)
+      const looks: number[] = []
+      for (let look = 0; look < 10; look++) {
+        await send(1_000)
+        looks.push(residentMebibytes(pid))
+      }
+      const [after, most] = [median(looks), Math.max(...looks)]
+      const isOwn = name === 'built'
+      say(variants[name], `${warm.toFixed(0)} → ${after.toFixed(0)} MiB`, after / warm, isOwn ? '≤ 1.1' : undefined)
+      say('  at most', `${most.toFixed(0)} MiB`, most / warm)
+    }
+  }
+  await withWorkers(modules, compared, work, edgeHeap)
+}
+
+const quietMs = 2_000
+
+/** All are answered as they should be, or this ends with what was answered instead. How long they take is told only. */
+async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sender, other: Sender): Promise<void> {
+  console.log('\n200 deliveries of 1 MB at once, one of them more a byte at a time, and small requests meanwhile')
+  await withWorkers(modules, ['byHand', 'built'], async (workers) => {
+    for (const name of ['byHand', 'built'] as const) {
+      const { port } = workers[name]
+      const alone = await meanwhile(other, port, () => new Promise((resolve) => setTimeout(resolve, quietMs)))
+      let all: Measured | undefined
+      const beside = await meanwhile(other, port, async () => {
+        const [many] = await Promise.all([
+          sender.run({ what: 'deliver', port, count: 200, connections: 200, ...delivery('stripe', 1_000_000) }),
+          sender.run({ what: 'trickle', port, pauseMs: 1, ...delivery('stripe', 1024) }),
+        ])
+        all = many
+      })
+      say(`${variants[name]}: all are handled after`, ms(all!.milliseconds))
+      say(`  slowest of ${alone.answers} small requests, alone`, ms(alone.slowestMs))
+      say(`  slowest of ${beside.answers}, beside them`, ms(beside.slowestMs), beside.slowestMs / alone.slowestMs)
+    }
+  })
+}
+
+/** @returns of the small requests that are sent until the work is done. */
+async function meanwhile(sender: Sender, port: number, work: () => Promise<void>): Promise<Measured> {
+  const flag = new Int32Array(new SharedArrayBuffer(4))
+  const asking = sender.run({ what: 'plain', port, flag })
+  try {
+    await Promise.race([work(), asking])
+  } finally {
+    Atomics.store(flag, 0, 1)
+  }
+  return asking
+}
