@@ -21,14 +21,15 @@ export interface Call {
 
 export function beginCall(request: Request, env: Env, context: ExecutionContext): Call {
   const requestId = newId('req_')
-  const afterHost = request.url.indexOf('/', request.url.indexOf('//') + 2)
-  const query = request.url.indexOf('?', afterHost)
+  const { url } = request // each look at it makes a new text
+  const afterHost = url.indexOf('/', url.indexOf('//') + 2)
+  const query = url.indexOf('?', afterHost)
   return {
     request,
     env,
     requestId,
-    path: query === -1 ? request.url.slice(afterHost) : request.url.slice(afterHost, query),
-    search: query === -1 ? '' : request.url.slice(query),
+    path: query === -1 ? url.slice(afterHost) : url.slice(afterHost, query),
+    search: query === -1 ? '' : url.slice(query),
     log: (level, message, fields) => writeLine(env, level, message, { ...fields, request_id: requestId }),
     waitUntil: (promise) => context.waitUntil(promise),
   }

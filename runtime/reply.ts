@@ -13,7 +13,7 @@ export function reply(call: Call, result: unknown, status: number): Response {
     return answer
   }
   if (result === undefined) {
-    const headers = ownHeaders(call)
+    const headers = new Headers(ownHeaders(call))
     headers.delete('content-type')
     return new Response(null, { status: 204, headers })
   }
@@ -63,12 +63,16 @@ function json(call: Call, body: unknown, status: number, headers?: Record<string
   return new Response(text, { status, headers: ownHeaders(call, headers) })
 }
 
-/** Those of the runtime win over a project's. */
-function ownHeaders(call: Call, others: Record<string, string> = {}): Headers {
+/** Those of the runtime win over a project's, however it writes their names. */
+function ownHeaders(call: Call, others?: Record<string, string>): Headers | Record<string, string> {
+  const own = {
+    'content-type': 'application/json',
+    'x-request-id': call.requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+  if (others === undefined) return own
   const headers = new Headers(others)
-  headers.set('content-type', 'application/json')
-  headers.set('x-request-id', call.requestId)
-  headers.set('cache-control', 'no-store')
-  headers.set('x-content-type-options', 'nosniff')
+  for (const [name, value] of Object.entries(own)) headers.set(name, value)
   return headers
 }

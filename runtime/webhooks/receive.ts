@@ -136,9 +136,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
     if (current === undefined) return refusal('unset_secret', `${secret.env} is not set`)
     const key = await secretKey(proof, current)
     if (typeof key === 'string') return refusal('malformed_secret', `${secret.env}: ${key}`)
-    const base = textBinding(call.env, 'STACK_PUBLIC_URL')?.replace(/\/+$/, '')
-    const configured = webhook.publicUrl ?? (base === undefined ? undefined : `${base}${call.path}`)
-    const urls = proof.by === 'url' ? urlsOf(configured, call.request.url, call.search) : []
+    const urls = proof.by === 'url' ? signedUrls(call, webhook) : []
     const claim = readClaim(readers, proof, { headers: call.request.headers, urls, now: Date.now() / 1000 })
     if ('reason' in claim) return claim
     const body = await readBody(call.request, webhook.maxBodyBytes)
@@ -164,6 +162,12 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
       call.log('error', `webhook ${webhook.name}: the delivery could not be recorded`, errorFields(error))
     }
   }
+}
+
+function signedUrls(call: Call, { publicUrl }: Webhook): string[] {
+  const base = textBinding(call.env, 'STACK_PUBLIC_URL')?.replace(/\/+$/, '')
+  const configured = publicUrl ?? (base === undefined ? undefined : `${base}${call.path}`)
+  return urlsOf(configured, call.request.url, call.search)
 }
 
 function unhandled(key: string | undefined, handlers: ReadonlyMap<string, string>): string {

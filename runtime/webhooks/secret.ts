@@ -56,18 +56,18 @@ function isOfSmallOrder(key: Uint8Array): boolean {
 }
 
 /** Finished keys, not promises of them: a request that is cut off must not leave the next one waiting. */
-const keys = new Map<string, CryptoKey>()
+const keys = new WeakMap<Proof, Map<string, CryptoKey>>()
 
 /** @returns why there is no key, or the key; imported once. */
 export async function secretKey(proof: Proof, text: string): Promise<CryptoKey | string> {
-  const name = `${proof.by} ${proof.by === 'hmac' ? `${proof.hash} ${proof.secret}` : ''} ${text}`
-  const known = keys.get(name)
+  const own = keys.get(proof) ?? new Map<string, CryptoKey>()
+  const known = own.get(text)
   if (known) return known
   const bytes = keyBytes(proof, text)
   if (typeof bytes === 'string') return bytes
   try {
     const key = await importKey(proof, bytes)
-    keys.set(name, key)
+    keys.set(proof, own.set(text, key))
     return key
   } catch {
     return 'it is no key of this scheme'

@@ -2,19 +2,34 @@
 
 const encoder = new TextEncoder()
 
+/** A template's parts, by the template: a project has few. */
+const templates = new Map<string, readonly string[]>()
+
+function partsOf(signs: string): readonly string[] {
+  const known = templates.get(signs)
+  if (known) return known
+  const parts = signs.split(/(\{\w+\})/).filter((part) => part !== '')
+  templates.set(signs, parts)
+  return parts
+}
+
 /** @param signs template; split once, so nothing in a value is taken for a placeholder. @param values of `{ts}` and the like. */
 export function signedBytes(
   signs: string,
   values: Readonly<Record<string, string>>,
   body: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array[] = signs
-    .split(/(\{\w+\})/)
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (part === '{body}') return body
-      return encoder.encode(Object.hasOwn(values, part) ? values[part] : part)
-    })
+  const parts: Uint8Array[] = []
+  let text = ''
+  for (const part of partsOf(signs)) {
+    if (part !== '{body}') text += Object.hasOwn(values, part) ? values[part] : part
+    else {
+      if (text !== '') parts.push(encoder.encode(text))
+      parts.push(body)
+      text = ''
+    }
+  }
+  if (text !== '') parts.push(encoder.encode(text))
   return joined(parts)
 }
 

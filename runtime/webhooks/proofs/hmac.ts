@@ -77,18 +77,21 @@ interface Stated {
 
 /** `t=…,v1=…[,v1=…]`: other names are ignored, two times are a contradiction. */
 function readParts(header: string, names: { timestamp: string; signature: string }): Stated | Refusal {
-  const pairs = header.split(',').map((item) => {
+  let timestamp: string | undefined
+  let hasOther = false
+  const signatures: string[] = []
+  for (const item of header.split(',')) {
     const part = item.trim()
     const equals = part.indexOf('=')
-    return [part.slice(0, equals), part.slice(equals + 1)] as const
-  })
-  const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value]) => value)
-  const [timestamp, ...others] = valuesOf(names.timestamp)
-  const signatures = valuesOf(names.signature)
+    const [name, value] = [part.slice(0, equals), part.slice(equals + 1)]
+    if (name === names.signature) signatures.push(value)
+    else if (name !== names.timestamp) hasOther ||= /^v\d+$/.test(name)
+    else if (timestamp === undefined) timestamp = value
+    else return refusal('bad_encoding', `there are several parts ${names.timestamp}=`)
+  }
   if (timestamp === undefined) return refusal('missing_header', `there is no part ${names.timestamp}=`)
-  if (others.length > 0) return refusal('bad_encoding', `there are several parts ${names.timestamp}=`)
   if (signatures.length > 0) return { timestamp, signatures }
-  return pairs.some(([key]) => /^v\d+$/.test(key))
+  return hasOther
     ? refusal('unsupported_scheme', `there is no part ${names.signature}=, only other versions`)
     : refusal('missing_header', `there is no part ${names.signature}=`)
 }
