@@ -25,6 +25,14 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
   }
   return Object.assign(print, { reload })
 
+  /** An error, and what it came from. */
+  function traceOf(worker: string, { error, stack, cause }: Record<string, unknown>): string | undefined {
+    const own = typeof stack === 'string' ? mapped(worker, stack) : error === undefined ? undefined : String(error)
+    if (cause === undefined) return own
+    const from = typeof cause === 'object' && cause !== null ? traceOf(worker, { ...cause }) : String(cause)
+    return [own, from && `caused by ${from}`].filter(Boolean).join('\n')
+  }
+
   function print(line: string): string | undefined {
     let entry: Record<string, unknown>
     try {
@@ -33,7 +41,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
       return harmless(line) // somebody's own console.log
     }
     if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return harmless(line)
-    const { level, worker, message, request_id, error, stack, ...rest } = entry
+    const { level, worker, message, request_id, error, stack, cause, ...rest } = entry
     const plain = (value: unknown) => harmless(String(value))
     const time = styleText('dim', new Date().toISOString().slice(11, 23), { stream })
     const id = request_id ? ` ${styleText('dim', plain(request_id), { stream })}` : ''
@@ -49,8 +57,8 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
     const head = `${time} ${styleText(colour, plain(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`
-    const trace = typeof stack === 'string' ? mapped(String(worker), stack) : error
-    return trace ? `${head}\n${harmless(String(trace)).replace(/^/gm, '    ')}` : head
+    const trace = traceOf(String(worker), { error, stack, cause })
+    return trace ? `${head}\n${harmless(trace).replace(/^/gm, '    ')}` : head
   }
 }
 

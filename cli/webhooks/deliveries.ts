@@ -2,13 +2,14 @@
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
 import { locateProject } from '../project.ts'
-import { runningStack } from './mounted.ts'
+import { runningStack, webhookNamed } from './mounted.ts'
 
 export async function runDeliveries(
   flags: { project?: string; json?: boolean; limit: number },
   name: string | undefined,
 ): Promise<void> {
   const { root } = locateProject(flags.project)
+  if (name !== undefined) webhookNamed(root, name)
   const { database_url } = await runningStack(root)
   const rows = await readDeliveries(database_url, name, flags.limit)
   if (flags.json) {

@@ -7,7 +7,7 @@ import { runningStack, webhookNamed } from './mounted.ts'
 
 /** They belong to the connection that it came by, or are made anew. */
 const ofConnection =
-  /^(?:host|content-length|connection|transfer-encoding|accept-encoding|expect|cf-.*|x-forwarded-.*)$/
+  /^(?:host|content-length|connection|keep-alive|upgrade|te|trailer|transfer-encoding|accept-encoding|expect|proxy-.*|cf-.*|x-forwarded-.*)$/
 
 export async function runReplay(flags: { project?: string; asReceived?: boolean }, id: string): Promise<void> {
   const { root } = locateProject(flags.project)
@@ -20,6 +20,11 @@ export async function runReplay(flags: { project?: string; asReceived?: boolean 
     throw new Failure('usage', `${id} was refused before its body was read: there is nothing to send again`)
   }
   const webhook = webhookNamed(root, recorded.webhook)
+  if (recorded.outcome === 'refused') {
+    process.stderr.write(
+      `  ${id} was refused then (${recorded.reason}): nobody knows who sent it, and here it is signed\n`,
+    )
+  }
   const { proof } = webhook.scheme
   const timestampHeader = 'timestampHeader' in proof ? proof.timestampHeader?.toLowerCase() : undefined
   const [statedIn, stated] =
@@ -30,7 +35,7 @@ export async function runReplay(flags: { project?: string; asReceived?: boolean 
   const then = stated !== undefined && /^\d{1,11}$/.test(stated) ? Number(stated) : receivedAt
   const idHeader = proof.by === 'hmac' ? proof.idHeader : undefined
   const kept = Object.entries(recorded.headers).filter(
-    ([name, value]) => value !== '' && !ofConnection.test(name) && name !== statedIn,
+    ([name, value]) => /^[\t -~]+$/.test(value) && !ofConnection.test(name) && name !== statedIn,
   )
   await deliver(root, webhook, {
     body: recorded.body,

@@ -1,6 +1,7 @@
 /** A delivery that has a certain event key: the least that its sender would send, with what the person gave. */
 import { randomBytes } from 'node:crypto'
 import type { Scheme } from '../../src/wire/webhook-schemes.ts'
+import { Failure } from '../failure.ts'
 
 export interface Sample {
   body: string
@@ -37,6 +38,8 @@ export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample 
     }
     case 'fields': {
       const [first] = source.names as [string]
+      if (scheme.payload[0] === 'form' && isWhole)
+        throw new Failure('usage', '--json must be an object: it becomes a form')
       if (scheme.payload[0] === 'form') return form({ ...formField(scheme, event), ...fields })
       const { envelope } = source
       if (envelope === undefined) return json({ ...id, ...fields, [first]: event })

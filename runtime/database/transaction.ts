@@ -117,7 +117,9 @@ export function createRequestDatabase(
       // a handler that swallowed the refusal has still worked for somebody who was signed out
       if (hasEndedSession) throw refuse('unauthorized')
       let done = ''
-      for (const [name, transaction] of [['service', service] as const, ['caller', caller] as const]) {
+      const both = [['service', service] as const, ['caller', caller] as const]
+      // one that only read can only fail: that must be known before anything is kept
+      for (const [name, transaction] of isReadOnly ? both.reverse() : both) {
         let tag: string | undefined
         try {
           tag = await transaction.finish('COMMIT')

@@ -1,6 +1,6 @@
 /** Forms (application/x-www-form-urlencoded) as bytes: what a signature covers is never decoded text. */
 import { recordOf } from '../record.ts'
-import { joined } from './signed.ts'
+import { joined, utf8 } from './signed.ts'
 
 type Pair = readonly [name: Uint8Array<ArrayBuffer>, value: Uint8Array<ArrayBuffer>]
 
@@ -10,7 +10,6 @@ const plus = 0x2b
 const percent = 0x25
 const blank = 0x20
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const lenient = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 function pairsOf(body: Uint8Array): Pair[] {
@@ -66,15 +65,28 @@ function byName([one]: [string, unknown], [other]: [string, unknown]): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
+/** More than any sender's form has; each costs time and memory before the signature is known. */
+const mostFields = 10_000
+
+export function hasTooManyFields(body: Uint8Array): boolean {
+  let fields = 1
+  for (let at = body.indexOf(ampersand); at !== -1; at = body.indexOf(ampersand, at + 1)) {
+    if (++fields > mostFields) return true
+  }
+  return false
+}
+
 /** A text for these bytes and no others, also where they are no UTF-8. */
 function nameOf(bytes: Uint8Array): string {
-  try {
-    return strict.decode(bytes)
-  } catch {
-    let name = '\ud800' // which no text begins with
-    for (const byte of bytes) name += String.fromCharCode(byte)
-    return name
-  }
+  const text = lenient.decode(bytes) // what a strict one throws for each field would cost a stranger nothing, and us seconds
+  if (!text.includes('\ufffd') || isSame(utf8(text), bytes)) return text
+  let name = '\ud800' // which no text begins with
+  for (const byte of bytes) name += String.fromCharCode(byte)
+  return name
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
 /** What a handler gets: a field that stands once is text, one that is repeated a list. */

@@ -67,7 +67,8 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
     const began = Date.now()
     const fate: Fate = { outcome: 'refused' }
     const answer = await deliver(call, found, fate, began).catch((error: unknown) => fail(call, error))
-    if (found.webhook.record) await record(call, found, fate, answer.status, began)
+    // the sender waits for no record of it
+    if (found.webhook.record) call.waitUntil(record(call, found, fate, answer.status, began))
     return answer
   }
 

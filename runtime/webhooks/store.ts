@@ -59,6 +59,8 @@ export interface Fate {
 }
 
 const longestText = 200
+/** Of what nobody signed, no more than this is kept: a stranger must not fill the database. */
+const longestRefused = 65_536
 
 async function recordDelivery(
   service: Session,
@@ -77,9 +79,9 @@ async function recordDelivery(
       name,
       call.requestId,
       began,
-      call.search,
+      withoutProofs(call.search),
       JSON.stringify(headersOf(call.request.headers, scheme.proof)),
-      fate.body ?? null,
+      fate.outcome === 'refused' && (fate.body?.length ?? 0) > longestRefused ? null : (fate.body ?? null),
       text(fate.event),
       fate.outcome,
       text(fate.reason),
@@ -94,11 +96,18 @@ async function recordDelivery(
   )
 }
 
-/** Nothing that proves who sent it is kept: with it, whoever reads the table could send it again. */
+/** Names of headers and parameters whose values prove who sent something: some senders send several of them. */
+const proving = /signature(?!-timestamp)|auth|cookie|token|secret|password|key/i
+
+/** With such a value whoever reads the table could send the delivery again. */
 function headersOf(headers: Headers, { header }: Proof): Record<string, string> {
-  const isProof = (name: string) =>
-    name === 'authorization' ||
-    name === 'cookie' ||
-    (header.startsWith('*') ? name.endsWith(header.slice(1)) : name === header.toLowerCase())
+  const own = header.toLowerCase()
+  const isProof = (name: string) => name === own || proving.test(name)
   return Object.fromEntries([...headers].map(([name, value]) => [name, isProof(name) ? '' : value]))
+}
+
+function withoutProofs(search: string): string {
+  return search.replace(/([?&])([^=&]*)=([^&]*)/g, (whole, before: string, name: string) =>
+    proving.test(name) ? `${before}${name}=` : whole,
+  )
 }

@@ -222,7 +222,7 @@ export function impossibleKey({ event }: Scheme, key: string): string | undefine
     case 'constant':
       return key === event.key ? undefined : `every delivery arrives as "${event.key}"`
     case 'number': {
-      if (key === 'PING' || key === 'INTERACTION_CREATE' || /^type_(?!(?:1|2)$)\d+$/.test(key)) return undefined
+      if (key === 'PING' || key === 'INTERACTION_CREATE' || isNumbered(key, event.inner !== undefined)) return undefined
       if (event.inner !== undefined) return key.startsWith('type_') ? numbered : undefined
       return numbered
     }
@@ -234,3 +234,8 @@ export function impossibleKey({ event }: Scheme, key: string): string | undefine
 }
 
 const numbered = 'the keys are PING, INTERACTION_CREATE, and type_<n> for every other number'
+
+function isNumbered(key: string, hasInner: boolean): boolean {
+  const [, digits] = /^type_(0|[1-9]\d{0,14})$/.exec(key) ?? []
+  return digits !== undefined && digits !== '1' && digits !== '2' && !(hasInner && digits === '0')
+}

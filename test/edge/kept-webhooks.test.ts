@@ -1,7 +1,9 @@
 /** 7.5, 7.7, 7.8, 7.10: rotation, deliveries that take effect once, deliveries that are recorded, limits; in workerd, with Postgres. */
 import { createHmac } from 'node:crypto'
+import pg from 'pg'
+
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { useStack } from '../support/stack.ts'
 
 const secrets = {
@@ -33,18 +35,23 @@ function push(body: string, secret = secrets.ROTATED_SECRET, headers: Record<str
 
 const received = async (event: string) => (await probe.sql('select 1 from received where event = $1', [event])).length
 
-const recordOf = async (request: string | null) =>
-  (
-    await probe.sql<{
-      headers: Record<string, string>
-      body: Buffer | null
-      outcome: string
-      reason: string | null
-      event: string | null
-      status: number
-      duration_ms: number
-    }>('select * from webhooks.deliveries where request_id = $1', [request])
-  )[0]
+interface Recorded {
+  headers: Record<string, string>
+  search: string
+  body: Buffer | null
+  outcome: string
+  reason: string | null
+  event: string | null
+  status: number
+  duration_ms: number
+}
+
+/** Written a moment after the answer. */
+const recordOf = (request: string | null) =>
+  vi.waitUntil(
+    async () => (await probe.sql<Recorded>('select * from webhooks.deliveries where request_id = $1', [request]))[0],
+    { timeout: 5_000 },
+  )
 
 describe('7.7 dedupe', () => {
   it('fifty copies at once run the handler once, and all are answered as handled', async () => {
@@ -86,6 +93,12 @@ describe('7.7 dedupe', () => {
   it.each(['writes.as-caller', 'tries.to-write'])('the caller’s transaction can only read: %s', async (type) => {
     expect((await send({ id: `evt_${type}`, type })).status).toBe(500)
     expect(await probe.sql(`select from tries where id = 'never'`)).toEqual([])
+  })
+
+  it('a swallowed error of the caller’s transaction keeps neither effects nor id', async () => {
+    const { status } = await send({ id: 'evt_swallows', type: 'swallows.a-write' })
+    expect([status, await received('evt_swallows')]).toEqual([500, 0])
+    expect(await probe.sql(`select from webhooks.seen where id = 'id:evt_swallows'`)).toEqual([])
   })
 
   it('of Standard Webhooks, the signed id counts', async () => {
@@ -182,14 +195,56 @@ describe('7.8 record', () => {
     expect(row).toMatchObject({ outcome: 'unhandled', event: expect.stringMatching(/^a\ufffdb\ufffdx{196}$/) })
   })
 
+  it('nothing that proves a sender is kept, in whichever header or parameter it stands', async () => {
+    const proofs = {
+      'x-hub-signature': 'sha1=proof',
+      'svix-signature': 'v1,proof',
+      'x-api-key': 'proof',
+      'x-gitlab-token': 'proof',
+      'proxy-authorization': 'Basic proof',
+      cookie: 'proof=1',
+    }
+    const body = '{}'
+    const signature = `sha256=${createHmac('sha256', secrets.ROTATED_SECRET).update(body).digest('hex')}`
+    const headers = { 'x-hub-signature-256': signature, 'x-github-event': 'push', 'x-kept': 'kept', ...proofs }
+    const answer = await probe.call('/webhooks/rotated?token=proof&page=2&api_key=proof', { body, headers })
+    const row = await recordOf(answer.headers.get('x-request-id'))
+    expect(JSON.stringify(row)).not.toContain('proof"')
+    expect(row).toMatchObject({ search: '?token=&page=2&api_key=', headers: { 'x-kept': 'kept', 'x-api-key': '' } })
+  })
+
+  it('of what nobody signed, a large body is not kept', async () => {
+    const sizes = await Promise.all(
+      [65_536, 65_537].map(async (size) => {
+        const v1 = 'ab'.repeat(32)
+        const headers = { 'x-payments-signature': `t=${seconds()},v1=${v1}` }
+        const answer = await probe.call('/webhooks/once', { body: 'x'.repeat(size), headers })
+        return (await recordOf(answer.headers.get('x-request-id')))!.body?.length
+      }),
+    )
+    expect(sizes).toEqual([65_536, undefined])
+  })
+
+  it('the sender does not wait until it is written', async () => {
+    const other = new pg.Client(probe.stack.record.database_url)
+    await other.connect()
+    onTestFinished(() => other.end())
+    await other.query('begin; lock table webhooks.deliveries')
+    const answer = await push('{}')
+    expect(answer.text).toBe(handled)
+    await other.query('commit') // nobody was kept waiting until the statement timed out
+    expect(await recordOf(answer.headers.get('x-request-id'))).toMatchObject({ outcome: 'handled' })
+  })
+
   it('stays as many days as were asked for', async () => {
     const { headers } = await send({ id: 'evt_days', type: 'invoice.paid' })
     const id = headers.get('x-request-id')
+    await recordOf(id)
     await probe.sql(`update webhooks.deliveries set received_at = now() - interval '49 hours' where request_id = $1`, [
       id,
     ])
-    await send({ id: 'evt_days_2', type: 'invoice.paid' })
-    expect(await recordOf(id)).toBeUndefined()
+    await recordOf((await send({ id: 'evt_days_2', type: 'invoice.paid' })).headers.get('x-request-id'))
+    expect(await probe.sql('select from webhooks.deliveries where request_id = $1', [id])).toEqual([])
   })
 
   it('handlers cannot read it as the caller', async () => {

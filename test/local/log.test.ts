@@ -27,6 +27,21 @@ describe('createLogPrinter', () => {
     expect(printed(failed)).toBe('error failed\n    Error: no\n        at x')
   })
 
+  it('an error and what it came from, each with its stack', () => {
+    const cause = { error: 'Error: full', stack: 'Error: full\n    at y', cause: { error: 'a text' } }
+    const failed = {
+      level: 'error',
+      worker: 'backend',
+      message: 'failed',
+      error: 'no',
+      stack: 'Error: no\n    at x',
+      cause,
+    }
+    expect(printed(failed)).toBe(
+      'error failed\n    Error: no\n        at x\n    caused by Error: full\n        at y\n    caused by a text',
+    )
+  })
+
   it('one line for a delivery: the backend’s own, unless it has none', () => {
     const delivery = { level: 'info', worker: 'front', method: 'POST', path: '/webhooks/a', status: 401, ms: 3 }
     expect(printed(delivery)).toBeUndefined()

@@ -334,6 +334,24 @@ describe('the URL scheme', () => {
     expect([...sortedForm(bytes('a=%zz+%4'))]).toEqual([...Buffer.from('a%zz %4')])
   })
 
+  it('a form of more fields than any sender has is none', async () => {
+    const sent = (count: number) => {
+      const fields = Array.from({ length: count }, (_, index) => [`f${index}`, '1'] as const)
+      const body = bytes(new URLSearchParams(fields.map(([name, value]) => [name, value])).toString())
+      const sorted = fields
+        .map(([name]) => name)
+        .sort()
+        .map((name) => `${name}1`)
+      const headers = {
+        'x-twilio-signature': createHmac('sha1', '12345')
+          .update(url + sorted.join(''))
+          .digest('base64'),
+      }
+      return holds(presets.twilio.proof, '12345', headers, body, [url])
+    }
+    expect([await sent(10_000), await sent(10_001)]).toEqual([true, false])
+  })
+
   it('the spellings that are tried: with and without the port, apostrophes as typed', () => {
     expect(urlsOf(undefined, "https://x.example/a%27b?c='", '?c=')).toEqual([
       "https://x.example/a%27b?c='",
@@ -434,6 +452,9 @@ describe('7.2 which event a delivery is about', () => {
     ['sendgrid', 'delivered', false],
     ['chatbot', 'type_3', true],
     ['chatbot', 'type_1', false],
+    ['chatbot', 'type_0', true],
+    ['chatbot', 'type_01', false],
+    ['discord', 'type_0', false],
     ['chatbot', 'MESSAGE', false],
     ['discord', 'ENTITLEMENT_CREATE', true],
     ['slack', 'event_callback', false],

@@ -2,7 +2,7 @@
 import type { UrlProof } from '../../../src/wire/webhook-schemes.ts'
 import { fromBase64, toHex } from '../../bytes.ts'
 import { type Arrival, type Claim, type Refusal, refusal, verified } from '../claim.ts'
-import { sortedForm } from '../form.ts'
+import { hasTooManyFields, sortedForm } from '../form.ts'
 import { joined, utf8 } from '../signed.ts'
 
 const digestBytes = 20
@@ -21,6 +21,7 @@ export function readUrl({ header: name }: UrlProof, { headers, urls }: Arrival):
     signed: (body) => joined([utf8(urls[0]!), rest(body)]),
     async holds(key, body) {
       if (hash !== undefined && hash !== toHex(await crypto.subtle.digest('SHA-256', body))) return false
+      if (hash === undefined && hasTooManyFields(body)) return false
       const signedRest = rest(body)
       for (const url of urls) if (await verified('HMAC', key, signature, joined([utf8(url), signedRest]))) return true
       return false

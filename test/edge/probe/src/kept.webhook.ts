@@ -35,6 +35,12 @@ export class OnceReceiver {
     await Database.sql`insert into tries (id) values ('never')`
   }
 
+  @On('swallows.a-write')
+  async swallows({ id }: Invoice) {
+    await Database.$asService().sql`insert into received (event) values (${id!})`
+    await Database.sql`insert into tries (id) values ('never')`.catch(() => {})
+  }
+
   @On('tries.to-write')
   async unlocks() {
     await Database.sql`set transaction read write`
