@@ -31,13 +31,26 @@ export function serve(stripe: Verify, github: Verify) {
   }
 }
 
+/** The same line of log and the same answer as the build's worker: what is compared is the way there. */
 function answer(webhook: string, delivery: Delivery | undefined): Response {
-  if (!delivery) return Response.json({ error: 'unauthorized' }, { status: 401 })
+  const id = `req_${crypto.randomUUID()}`
+  if (!delivery) return json(id, { error: 'unauthorized' }, 401)
+  const began = Date.now()
   const isHandled = handle(delivery)
-  const message = `webhook ${webhook} ${isHandled ? 'handled' : 'has no handler for this event'}`
   const { event } = delivery
-  console.info(JSON.stringify({ level: 'info', message, webhook, event, request_id: crypto.randomUUID() }))
-  return Response.json({ ok: true, handled: isHandled })
+  const message = `webhook ${webhook}: "${event}" handled by ${webhook}.paid in ${Date.now() - began} ms`
+  console.info(JSON.stringify({ level: 'info', worker: 'backend', message, webhook, event, request_id: id }))
+  return json(id, { ok: true, handled: isHandled }, 200)
+}
+
+function json(id: string, body: unknown, status: number): Response {
+  const headers = {
+    'content-type': 'application/json',
+    'x-request-id': id,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+  return new Response(JSON.stringify(body), { status, headers })
 }
 
 function handle({ event, payload }: Delivery): boolean {
