@@ -109,14 +109,14 @@ const edgeHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
 /** What is kept of a delivery would be seen after ten thousand of them. */
 async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
   console.log(`\nmemory of workerd (${edgeHeap.join(' ')}), deliveries of 1 KiB`)
-  console.log('after 7,500 to warm up, and the median of ten looks at 10,000 more')
+  console.log('after 25,000, by when the heap has its size,, and the median of ten looks at 10,000 more')
   const compared = ['byHand', 'built'] as const
   const work = async (workers: Record<Variant, Workerd>) => {
     for (const name of compared) {
       const { port, pid } = workers[name]
       const send = (count: number) =>
         sender.run({ what: 'deliver', port, count, connections: 4, ...delivery('stripe', 1024) })
-      await send(7_500)
+      await send(25_000)
       const warm = residentMebibytes(pid)
       const looks: number[] = []
       for (let look = 0; look < 10; look++) {

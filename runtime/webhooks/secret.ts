@@ -58,23 +58,23 @@ function isOfSmallOrder(key: Uint8Array): boolean {
 /** Finished keys, not promises of them: a request that is cut off must not leave the next one waiting. */
 const keys = new WeakMap<Proof, Map<string, CryptoKey>>()
 
-/** @returns why there is no key, or the key; imported once. */
-export async function secretKey(proof: Proof, text: string): Promise<CryptoKey | string> {
+/** @returns why there is no key, or the key; imported once, and given at once from then on. */
+export function secretKey(proof: Proof, text: string): CryptoKey | string | Promise<CryptoKey | string> {
   const own = keys.get(proof) ?? new Map<string, CryptoKey>()
   const known = own.get(text)
   if (known) return known
   const bytes = keyBytes(proof, text)
   if (typeof bytes === 'string') return bytes
-  try {
-    const key = await importKey(proof, bytes)
-    keys.set(proof, own.set(text, key))
-    return key
-  } catch {
-    return 'it is no key of this scheme'
-  }
+  return importKey(proof, bytes).then(
+    (key) => {
+      keys.set(proof, own.set(text, key))
+      return key
+    },
+    () => 'it is no key of this scheme',
+  )
 }
 
-function importKey(proof: Proof, bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+async function importKey(proof: Proof, bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const { subtle } = crypto
   switch (proof.by) {
     case 'ed25519':
