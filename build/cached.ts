@@ -68,7 +68,8 @@ function hashOf(file: string): string {
 
 function listingOf({ root, entry }: BuildOptions): string {
   // whatever its kind, a file that comes may be what an import means
-  const listed = filesBelow(path.dirname(path.resolve(root, entry))).sort()
+  const folders = [path.dirname(path.resolve(root, entry)), path.join(root, 'migrations')]
+  const listed = folders.flatMap((folder) => filesBelow(folder).sort())
   return createHash('sha1').update(listed.join('\n')).digest('base64')
 }
 

@@ -11,6 +11,7 @@ import type { BuildOptions, BuildResult } from './index.ts'
 import { type Linked, link } from './link/index.ts'
 import { openProgram } from './program.ts'
 import { createReader } from './read/index.ts'
+import { migrationsOf } from './read/policies.ts'
 import type { Refusal } from './refusals/index.ts'
 import { byPlace, refuse } from './refuse/index.ts'
 
@@ -86,7 +87,14 @@ export function openCompiler({
       writeTogether(written)
       keepOnly(folder, new Set(files.map(({ name }) => name)))
       const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
-      const known = [...new Set([...inputs, ...program.sources.absolutes(), ...program.configurations()])]
+      const known = [
+        ...new Set([
+          ...inputs,
+          ...program.sources.absolutes(),
+          ...program.configurations(),
+          ...migrationsOf(program.root),
+        ]),
+      ]
       return {
         refusals,
         built: {

@@ -77,7 +77,7 @@ export const injectors = [
 ] as const
 
 /** Services of the SDK that are imported, never injected, and act for the request that is being served. */
-export const ambientServices: ReadonlySet<string> = new Set(['Database', 'Log', 'Secrets'])
+export const ambientServices: ReadonlySet<string> = new Set(['Auth', 'Database', 'Log', 'Secrets', 'Storage'])
 
 /** Every decorator of the SDK. */
 export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.keys(methods), 'On', ...injectors])
@@ -227,12 +227,20 @@ export interface Declarations {
   imports: Imports[]
   /** Files whose default export somebody imports. */
   defaultImports: string[]
+  /** Calls in row-level policies that run once for each row. */
+  policyCalls: PolicyCall[]
   /** `undefined` where there is no tsconfig.json. */
   tsconfig: Tsconfig | undefined
   /** Decorators of the SDK that are used as values. */
   markValues: { name: string; place: Place }[]
   /** Files that do not parse. */
   syntaxErrors: { message: string; place: Place }[]
+}
+
+/** A call of `auth.uid()` and its like in a policy of `migrations/`. */
+export interface PolicyCall {
+  name: string
+  place: Place
 }
 
 export function hasRole(declaration: ClassDeclaration, role: ClassRole): boolean {

@@ -102,6 +102,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const keysFile = path.join(folder, 'keys.json')
     if (options.fresh) {
       await forgetPostgres(directory)
+      fs.rmSync(path.join(folder, 'storage'), { recursive: true, force: true })
       fs.rmSync(keysFile, { force: true })
     }
     const keys = keysAt(keysFile)
@@ -149,9 +150,14 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         AUTH_ISSUER: `${baseUrl}/auth`,
         AUTH_AUDIENCE: keys.ref,
       }
-      const bindings = { ...common, DATABASE_SERVICE_URL: urls.backendService }
+      const bindings = {
+        ...common,
+        DATABASE_SERVICE_URL: urls.backendService,
+        SERVICE_ROLE_KEY: keys.service_role_key,
+      }
       const started = await startWorkers({
         port,
+        storage: path.join(folder, 'storage'),
         backend: { out: path.join(folder, 'out'), bindings: { ...bindings, ...options.variables } },
         auth: {
           out: path.join(folder, 'auth/out'),

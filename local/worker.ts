@@ -10,6 +10,8 @@ import { PortTaken } from './ports.ts'
 export interface WorkersOptions {
   /** Free, on loopback. */
   port: number
+  /** Where what the backend stores is kept. */
+  storage: string
   backend: { out: string; bindings: Record<string, string> }
   auth: { out: string; bindings: Record<string, string> }
   /** Told when workerd has ended by itself and was started again. */
@@ -32,13 +34,21 @@ export interface Workers {
 }
 
 /** @throws PortTaken when the port is no longer free, Error when a bundle does not start. */
-export async function startWorkers({ port, backend, auth, onRestart, onLog }: WorkersOptions): Promise<Workers> {
+export async function startWorkers({
+  port,
+  storage,
+  backend,
+  auth,
+  onRestart,
+  onLog,
+}: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
   const authWorker = worker('auth', auth.out, auth.bindings)
   const optionsWith = (backendWorker: WorkerOptions): MiniflareOptions => ({
     host: '127.0.0.1',
     port: 0,
     unsafeHandleRuntimeRestart: onRestart,
+    r2Persist: storage,
     cf: false, // else it asks the network for sample metadata of a request
     log: new Log(LogLevel.NONE),
     structuredWorkerdLogs: true,
@@ -109,6 +119,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     compatibilityFlags,
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
+    ...(name === 'backend' ? { r2Buckets: { STORAGE: 'storage' } } : {}),
   }
 }
 

@@ -14,6 +14,10 @@ export interface Call {
   path: string
   /** With its `?`, or empty. */
   search: string
+  /** A route was found: what it answers may depend on who asks. */
+  varies: boolean
+  /** It does: the answer is for nobody else. */
+  isPersonal: boolean
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   /** Keeps the isolate alive for work that outlives the answer. */
   waitUntil(promise: Promise<unknown>): void
@@ -30,6 +34,8 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
     requestId,
     path: query === -1 ? url.slice(afterHost) : url.slice(afterHost, query),
     search: query === -1 ? '' : url.slice(query),
+    varies: false,
+    isPersonal: false,
     log: (level, message, fields) => writeLine(env, level, message, { ...fields, request_id: requestId }),
     waitUntil: (promise) => context.waitUntil(promise),
   }

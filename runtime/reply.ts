@@ -9,7 +9,14 @@ import { errorFields } from './log.ts'
 export function reply(call: Call, result: unknown, status: number): Response {
   if (result instanceof Response) {
     const answer = new Response(result.body, result) // the headers of a fetched response are immutable
-    answer.headers.set('x-request-id', call.requestId)
+    const { headers } = answer
+    headers.set('x-request-id', call.requestId)
+    if (!headers.has('x-content-type-options')) headers.set('x-content-type-options', 'nosniff')
+    // a handler that says how long its answer lives knows whose it is
+    if (call.isPersonal && !headers.has('cache-control')) headers.set('cache-control', 'no-store')
+    if (call.varies && !/(?:^|[,\s])(?:authorization|\*)(?:[,\s]|$)/i.test(headers.get('vary') ?? '')) {
+      headers.append('vary', 'authorization')
+    }
     return answer
   }
   if (result === undefined) {
@@ -70,6 +77,7 @@ function ownHeaders(call: Call, others?: Record<string, string>): Headers | Reco
     'x-request-id': call.requestId,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    ...(call.varies ? { vary: 'authorization' } : {}),
   }
   if (others === undefined) return own
   const headers = new Headers(others)

@@ -1,6 +1,6 @@
 /** The work of a request: inside its scope, and inside its transactions. */
 import { scope } from '../src/sdk/scope.ts'
-import type { Call } from './call.ts'
+import { type Call, textBinding } from './call.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 
 /** The work's end decides the fate of both transactions (contract 2.4). */
@@ -10,7 +10,15 @@ export async function inTransaction(
   work: () => Promise<Response>,
 ): Promise<Response> {
   const { requestId, env, log } = call
-  const current = { requestId, env, log, caller: database.caller, service: database.service, isOver: false }
+  const current = {
+    requestId,
+    env,
+    log,
+    caller: database.caller,
+    service: database.service,
+    manage: manager(call),
+    isOver: false,
+  }
   try {
     const response = await scope.run(current, work)
     await database.commit()
@@ -20,5 +28,18 @@ export async function inTransaction(
     throw error
   } finally {
     current.isOver = true
+  }
+}
+
+/** The auth worker, over its binding: a key that never leaves for the network (contract 2.5). */
+function manager({ env, request }: Call) {
+  return async (method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response> => {
+    const auth = env['AUTH'] as Fetcher | undefined
+    const key = textBinding(env, 'SERVICE_ROLE_KEY')
+    if (!auth) throw new Error('the service binding AUTH is not set')
+    if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
+    const { origin } = new URL(textBinding(env, 'AUTH_ISSUER') ?? request.url)
+    const headers = { apikey: key }
+    return auth.fetch(`${origin}/v1/management/auth${path}`, { method, headers, redirect: 'manual' })
   }
 }

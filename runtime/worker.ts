@@ -60,6 +60,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
     if (call.request.method === 'OPTIONS') return options(call, allowedMethods(match, call.path))
     const found = findRoute(match, call.request.method, call.path)
     const route = table.routes[found[0]]!
+    call.varies = true
+    call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const identity = await identify(call)
     gateByClaims(route.gate, identity)
     const database = openDatabase(call, table.databaseRoles, identity)

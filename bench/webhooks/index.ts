@@ -109,7 +109,7 @@ const edgeHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
 /** What is kept of a delivery would be seen after ten thousand of them. */
 async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
   console.log(`\nmemory of workerd (${edgeHeap.join(' ')}), deliveries of 1 KiB`)
-  console.log('after 25,000, by when the heap has its size,, and the median of ten looks at 10,000 more')
+  console.log('after 25,000, by when the heap has its size, and the median of ten looks at 10,000 more')
   const compared = ['byHand', 'built'] as const
   const work = async (workers: Record<Variant, Workerd>) => {
     for (const name of compared) {

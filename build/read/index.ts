@@ -1,15 +1,16 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
 import type { ClassSyntax } from '../classes.ts'
-import { type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
+import { type ClassDeclaration, type Declarations, decoratorNames, type PolicyCall, sdkName } from '../declaration.ts'
 import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
 import { readEarlyCalls } from './early.ts'
 import { readForeignMarks, readMarks } from './marks.ts'
+import { readPolicies } from './policies.ts'
 import { readMembers } from './routes.ts'
 
 /** What one file declares. */
-type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'>
+type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig' | 'policyCalls'>
 
 /**
  * @returns a function that reads the whole program; called again after a change, it reads again only what the change can
@@ -18,6 +19,8 @@ type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig'>
 export function createReader(program: Program): () => Declarations {
   let generation = program.generation()
   let cache = new Map<SourceFile, { value: FileDeclarations } & Dependencies>()
+  // migrations run when a stack starts: what they say does not change while one is followed
+  let policyCalls: PolicyCall[] | undefined
 
   return () => {
     if (generation !== program.generation()) cache = new Map()
@@ -34,7 +37,8 @@ export function createReader(program: Program): () => Declarations {
     }
     cache = current
     const files = [...current].map(([{ path }, { value }]) => ({ path, value })).sort(byPath)
-    return gather(program, files)
+    policyCalls ??= readPolicies(program.root)
+    return { ...gather(program, files), policyCalls }
   }
 }
 
@@ -42,7 +46,10 @@ function byPath(a: { path: string }, b: { path: string }): number {
   return a.path < b.path ? -1 : 1
 }
 
-function gather(program: Program, files: { path: string; value: FileDeclarations }[]): Declarations {
+function gather(
+  program: Program,
+  files: { path: string; value: FileDeclarations }[],
+): Omit<Declarations, 'policyCalls'> {
   const all = <K extends Exclude<keyof FileDeclarations, 'usesDatabase'>>(key: K) =>
     files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
   return {

@@ -54,4 +54,12 @@ export const gates = {
       `@OptionalUser() gives null to whoever is not signed in, and this parameter is typed ${type}`,
     fix: () => 'write `user: UserT | null`',
   }),
+  'policy-call-per-row': define<{ name: string }>({
+    severity: 'warning',
+    summary: 'A policy in `migrations/` calls `auth.uid()` or the like without `(select …)`',
+    why: 'Postgres runs such a call once for each row that it looks at, and each time the claims are verified. Inside `(select …)` it runs once for the whole statement: over two hundred thousand rows that is 13 ms where it was 280 ms.',
+    message: ({ name }) => `${name}() in a policy runs once for each row`,
+    fix: ({ name }) =>
+      `write \`(select ${name}(${name === 'auth.has_permission' ? "'…'" : ''}))\`, in a new migration if this one has run already`,
+  }),
 }

@@ -24,7 +24,11 @@ const rule: Form = {
 }
 
 export function refuseGates(application: Application, circumstances: Circumstances): Refusal<Place>[] {
-  return application.declarations.classes.flatMap((declaration) => refuseClass(declaration, application, circumstances))
+  const { classes, policyCalls } = application.declarations
+  return [
+    ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
+    ...policyCalls.map(({ name, place }) => refusal('policy-call-per-row', place, { name })),
+  ]
 }
 
 const refuseClass = once((declaration, application, { roles }) => {

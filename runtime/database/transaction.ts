@@ -145,9 +145,9 @@ export function createRequestDatabase(
   }
 }
 
-/** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. */
+/** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. Comments hide none. */
 const transactionCommand =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
+  /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
 
 /** A character that text or JSON of Postgres cannot hold: the request's fault, not the handler's. */
 const unstorable = /^(?:22021|22P05)$/

@@ -29,6 +29,13 @@ export class RolesController {
     return role
   }
 
+  @Get('users/:id/roles')
+  async held(@Req() request: Request, @OptionalUser() user: UserT | null, @Param('id') id: string) {
+    await requireServiceRole(request, user)
+    await this.requireUser(id)
+    return { data: await this.roles.heldBy(id), has_more: false, next_cursor: null }
+  }
+
   @Put('users/:id/roles/:role')
   async assign(
     @Req() request: Request,
@@ -57,8 +64,13 @@ export class RolesController {
     if (!roleName.test(role) || !(await this.roles.isDeclared(role))) {
       throw authError('role_not_defined', `no role "${role}" is declared`, { body: { role } })
     }
-    if (!userId.test(id) || !(await this.users.exists(id)))
+    await this.requireUser(id)
+  }
+
+  private async requireUser(id: string): Promise<void> {
+    if (!userId.test(id) || !(await this.users.exists(id))) {
       throw authError('user_not_found', `there is no user "${id}"`)
+    }
   }
 }
 

@@ -27,6 +27,12 @@ export class Roles {
     return rows.length > 0
   }
 
+  heldBy(userId: string): Promise<{ name: string; granted_at: string }[]> {
+    return Database.$asService().sql`
+      select role as name, to_char(granted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as granted_at
+      from auth.user_roles where user_id = ${userId} order by role`
+  }
+
   /** Assigning twice leaves one row. */
   async assign(userId: string, role: string): Promise<void> {
     await Database.$asService().sql`

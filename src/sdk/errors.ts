@@ -52,6 +52,35 @@ export class OutsideRequest extends Error {
   }
 }
 
+/** A role was to be assigned or revoked that `stack/roles.json` does not declare (contract 2.5). */
+export class RoleNotDefined extends Error {
+  override name = 'RoleNotDefined'
+  readonly role: string
+
+  constructor(role: string) {
+    super(`no role "${role}" is declared`)
+    this.role = role
+  }
+}
+
+/** The auth worker refused a call, or did not answer (contract 2.5). Not caught, it is a 500 like any other error. */
+export class TransportError extends Error {
+  override name = 'TransportError'
+  /** The envelope's `error`, or `unavailable`. */
+  readonly code: string
+  /** Of the answer; 503 where there was none. */
+  readonly status: number
+  /** Of the call to the auth worker, if it answered. */
+  readonly requestId: string | undefined
+
+  constructor(code: string, status: number, description: string, requestId?: string) {
+    super(`${code}: ${description}`)
+    this.code = code
+    this.status = status
+    this.requestId = requestId
+  }
+}
+
 /** What a decorator does when it is executed after all. */
 export function unbuilt(decorator: string): never {
   throw new Error(

@@ -1,12 +1,13 @@
 /** `@stack/backend`: everything a project imports (contract 2). The only file that re-exports. */
 
 export { standardWebhooks } from '../wire/webhook-schemes.ts'
-export { Database, type DatabaseSession, Log, Secrets } from './ambient.ts'
-export { HttpError, type HttpErrorDetails, OutsideRequest } from './errors.ts'
+export { Auth, Database, type DatabaseSession, Log, Secrets, Storage } from './ambient.ts'
+export { HttpError, type HttpErrorDetails, OutsideRequest, RoleNotDefined, TransportError } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
 export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'
 export { Injectable, Module, type ModuleOptions } from './modules.ts'
 export { Controller, type ControllerOptions, Delete, Get, Patch, Post, Put, type RouteOptions } from './routes.ts'
 export type { StandardSchema } from './schema.ts'
+export type { StorageBucket, StoredBody, StoredObject } from './storage.ts'
 export type { UserT } from './user.ts'
 export { On, type SignatureSpec, Webhook, type WebhookMeta, type WebhookOptions } from './webhooks.ts'

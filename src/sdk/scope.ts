@@ -22,6 +22,8 @@ export interface RequestScope {
   caller: Session
   /** The transaction on the second connection, which bypasses row-level security; opened by its first query. */
   service: Session
+  /** Calls the auth worker's management surface with the service-role key. @param path below `/v1/management/auth`. @throws Error when nobody answers. */
+  manage(method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response>
   /** The handler has returned: what it left running is outside. */
   isOver: boolean
 }

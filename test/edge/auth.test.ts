@@ -159,6 +159,7 @@ describe('9.7 management', () => {
     ['PUT', '/settings'],
     ['GET', '/roles'],
     ['POST', '/roles'],
+    ['GET', '/users/usr_1/roles'],
     ['PUT', '/users/usr_1/roles/staff'],
     ['DELETE', '/users/usr_1/roles/staff'],
   ] as const

@@ -1,5 +1,7 @@
 /** A request through the real bundle: gates at every level, injectors, results, the two transactions (contract 2, 4, 5). */
 import { createHmac, randomUUID } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Person, useStack } from '../support/stack.ts'
 
@@ -105,6 +107,62 @@ describe('2.3 arguments and results', () => {
     },
   )
 
+  describe('2.5 Auth', () => {
+    it('assigns, twice as once, and revokes; both are in force on the next request with the same token', async () => {
+      const person = await probe.signUp()
+      const enter = () => probe.call('/open/role', { token: person.token })
+      const role = (method: string, name = 'insider') => probe.call(`/request/roles/${person.id}/${name}`, { method })
+      expect((await enter()).status).toBe(403)
+      expect((await role('PUT')).json).toContain('insider')
+      expect((await enter()).status).toBe(200)
+      expect((await role('DELETE')).json).not.toContain('insider')
+      expect((await enter()).status).toBe(403)
+      expect((await role('DELETE', 'nobody')).json).toEqual({ undefined: 'nobody' })
+    })
+
+    it('an error that the handler does not catch is a 500, and in the log', async () => {
+      const undeclared = await probe.call('/request/roles/usr_1/nobody', { method: 'PUT' })
+      expect([undeclared.status, undeclared.json.error]).toEqual([500, 'internal_error'])
+      const unknown = await probe.call('/request/roles/usr_1/insider', { method: 'PUT' })
+      expect(unknown.status).toBe(500)
+      const line = await probe.logged(
+        ({ request_id, level }) => request_id === unknown.json.request_id && level === 'error',
+      )
+      expect(line['error']).toBe('TransportError: user_not_found: there is no user "usr_1"')
+    })
+  })
+
+  it('2.5 Storage keeps what is put, in the stack’s own folder', async () => {
+    expect((await probe.call('/request/stored')).json).toEqual({
+      text: 'stored',
+      type: 'text/plain',
+      missing: null,
+      listed: [['notes/a b.txt', 6]],
+      left: false,
+    })
+    expect(fs.existsSync(path.join(probe.root, '.stack/storage'))).toBe(true)
+  })
+
+  describe('6.1 who may keep an answer', () => {
+    const headersOf = async (path: string, token?: string) => {
+      const { headers } = await probe.call(path, token === undefined ? {} : { token })
+      return ['cache-control', 'vary', 'x-content-type-options'].map((name) => headers.get(name))
+    }
+
+    it.each<[string, string | undefined, (string | null)[]]>([
+      ['/request/nothing', undefined, ['no-store', 'authorization', 'nosniff']],
+      ['/request/response', undefined, [null, 'authorization', 'nosniff']],
+      ['/request/response', 'no token', ['no-store', 'authorization', 'nosniff']],
+      ['/request/cached', undefined, ['public, max-age=60', 'accept, authorization', 'nosniff']],
+      ['/request/cached', 'no token', ['public, max-age=60', 'accept, authorization', 'nosniff']],
+      ['/sql/hoarded', undefined, ['no-store', 'authorization', 'nosniff']],
+      ['/no/such/route', undefined, ['no-store', null, 'nosniff']],
+      ['/webhooks/nothing', undefined, ['no-store', null, 'nosniff']],
+    ])('%s with %s', async (path, token, expected) => {
+      expect(await headersOf(path, token)).toEqual(expected)
+    })
+  })
+
   it('headers of an HttpError do not replace the runtime’s own', async () => {
     const { headers, json } = await probe.call('/request/unsendable/own')
     expect([headers.get('x-request-id'), headers.get('content-type'), headers.get('cache-control')]).toEqual([
@@ -195,7 +253,15 @@ describe('2.4 the transaction is the request', () => {
   it('the transaction is not the handler’s to end', async () => {
     const person = await probe.signUp()
     const text = randomUUID()
-    for (const command of ['commit', ' COMMIT and chain', 'rollback', 'begin', 'end']) {
+    for (const command of [
+      'commit',
+      ' COMMIT and chain',
+      'rollback',
+      'begin',
+      'end',
+      '/* * */ -- x\n rollback',
+      '--\nbegin',
+    ]) {
       const insert = { text: 'insert into notes (text) values ($1)', values: [text] }
       expect((await run(person, [insert, { text: command }])).status).toBe(500)
     }

@@ -115,7 +115,7 @@ describe('stack start', () => {
     ])
     expect(answers).toContain('{"ok":true,"handled":true}')
     expect(answers).toContain('this route requires the role \\"staff\\"')
-    await running.seen('POST /webhooks/payments 200 ')
+    await running.seen('webhook payments: "payment.succeeded" handled by')
     expect((await call(`${url}/catalogue`)).status).toBe(200)
   })
 

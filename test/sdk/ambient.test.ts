@@ -1,11 +1,11 @@
 /** 2.4 – 2.6: ambient services act for the request that is being served, and for nobody else. */
 import { describe, expect, it } from 'vitest'
-import { Database, Log, Secrets } from '../../src/sdk/ambient.ts'
+import { Auth, Database, Log, Secrets, Storage } from '../../src/sdk/ambient.ts'
 import { OutsideRequest } from '../../src/sdk/errors.ts'
 import { Get, Module } from '../../src/sdk/index.ts'
 import { type RequestScope, scope } from '../../src/sdk/scope.ts'
 
-function request(env: Record<string, unknown> = {}): RequestScope & { asked: unknown[] } {
+function request(env: Record<string, unknown> = {}, answers: Response[] = []): RequestScope & { asked: unknown[] } {
   const asked: unknown[] = []
   const session = (name: string) => ({
     async query<T>(text: string, parameters: readonly unknown[] = []) {
@@ -19,6 +19,10 @@ function request(env: Record<string, unknown> = {}): RequestScope & { asked: unk
     log: (...line) => asked.push(line),
     caller: session('caller'),
     service: session('service'),
+    manage: async (...call) => {
+      asked.push(call)
+      return answers.shift() ?? new Response(null, { status: 204 })
+    },
     isOver: false,
     asked,
   }
@@ -31,6 +35,71 @@ describe('Secrets', () => {
     for (const name of ['EMPTY', 'NUMBER', 'ABSENT', '__proto__', 'toString']) {
       expect(() => read(name)).toThrow(`the secret ${name} is not set`)
     }
+  })
+})
+
+describe('Auth', () => {
+  const calling = (answers: Response[], call: () => Promise<unknown>) => {
+    const current = request({}, answers)
+    return { done: scope.run(current, call), asked: current.asked }
+  }
+  const refused = (status: number, error: string) =>
+    Response.json({ error, error_description: 'why' }, { status, headers: { 'x-request-id': 'req_2' } })
+
+  it('calls the management surface, one route each', async () => {
+    const names = Response.json({ data: [{ name: 'a' }, { name: 'b' }] })
+    const { done, asked } = calling(
+      [new Response(null, { status: 204 }), new Response(null, { status: 204 }), names],
+      async () => {
+        await Auth.assignRole('usr_1', 'staff' as never)
+        await Auth.revokeRole('usr_1', 'staff' as never)
+        return Auth.rolesOf('usr_1')
+      },
+    )
+    expect(await done).toEqual(['a', 'b'])
+    expect(asked).toEqual([
+      ['PUT', '/users/usr_1/roles/staff'],
+      ['DELETE', '/users/usr_1/roles/staff'],
+      ['GET', '/users/usr_1/roles'],
+    ])
+  })
+
+  it.each(['..', 'usr_../x', 'usr_1/roles/x', '', 'usr_%2e'])('a user %j is nobody, and no other path', async (id) => {
+    const { done, asked } = calling([], () => Auth.rolesOf(id))
+    await expect(done).rejects.toMatchObject({ name: 'TransportError', code: 'user_not_found', status: 404 })
+    expect(asked).toEqual([])
+  })
+
+  it.each(['..', 'a/b', '', 'A'])('a role %j is not defined', async (role) => {
+    const { done, asked } = calling([], () => Auth.assignRole('usr_1', role as never))
+    await expect(done).rejects.toMatchObject({ name: 'RoleNotDefined', role })
+    expect(asked).toEqual([])
+  })
+
+  it('a role that nobody declared, and any other refusal', async () => {
+    const call = () => Auth.assignRole('usr_1', 'staff' as never)
+    await expect(calling([refused(404, 'role_not_defined')], call).done).rejects.toMatchObject({
+      name: 'RoleNotDefined',
+      role: 'staff',
+    })
+    await expect(calling([refused(401, 'unauthorized')], call).done).rejects.toMatchObject({
+      name: 'TransportError',
+      code: 'unauthorized',
+      status: 401,
+      requestId: 'req_2',
+    })
+    const bare = new Response('upstream', { status: 502 })
+    await expect(calling([bare], call).done).rejects.toMatchObject({ code: 'internal_error', status: 502 })
+  })
+})
+
+describe('Storage', () => {
+  it('needs its binding, and passes everything on', async () => {
+    const put: unknown[] = []
+    const bucket = { put: async (...given: unknown[]) => put.push(given) }
+    await scope.run(request({ STORAGE: bucket }), () => Storage.put('a', 'b', { httpMetadata: { contentType: 'x/y' } }))
+    expect(put).toEqual([['a', 'b', { httpMetadata: { contentType: 'x/y' } }]])
+    await expect(scope.run(request(), () => Storage.get('a'))).rejects.toThrow('the binding STORAGE is not set')
   })
 })
 
@@ -54,6 +123,8 @@ describe('outside a request', () => {
     expect(() => Log.info('x')).toThrow(/^Log was used outside a request/)
     await expect(Database.sql`select 1`).rejects.toThrow(/^Database was used outside a request/)
     await expect(Database.$asService().query('select 1')).rejects.toBeInstanceOf(OutsideRequest)
+    await expect(Auth.rolesOf('usr_1')).rejects.toThrow(new OutsideRequest('Auth'))
+    await expect(Storage.get('a')).rejects.toThrow(new OutsideRequest('Storage'))
   })
 
   it('so does work that outlives its request', async () => {

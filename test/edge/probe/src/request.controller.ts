@@ -1,8 +1,10 @@
 import {
+  Auth,
   Body,
   Client,
   Controller,
   Database,
+  Delete,
   Get,
   Header,
   HttpError,
@@ -10,10 +12,14 @@ import {
   Log,
   Param,
   Post,
+  Put,
   Query,
   Req,
   RequestId,
+  RoleNotDefined,
   Secrets,
+  type StackRoleName,
+  Storage,
   TraceId,
 } from '@stack/backend'
 
@@ -60,6 +66,44 @@ export class RequestController {
   @Get('response')
   response() {
     return new Response('as it is', { status: 418, headers: { 'x-own': 'yes', 'content-type': 'text/plain' } })
+  }
+
+  @Get('cached')
+  cached() {
+    return new Response('for all', { headers: { 'cache-control': 'public, max-age=60', vary: 'accept' } })
+  }
+
+  @Put('roles/:user/:role')
+  async promote(@Param('user') user: string, @Param('role') role: StackRoleName) {
+    await Auth.assignRole(user, role)
+    await Auth.assignRole(user, role)
+    return Auth.rolesOf(user)
+  }
+
+  @Delete('roles/:user/:role')
+  async demote(@Param('user') user: string, @Param('role') role: StackRoleName) {
+    try {
+      await Auth.revokeRole(user, role)
+    } catch (error) {
+      if (error instanceof RoleNotDefined) return { undefined: error.role }
+      throw error
+    }
+    return Auth.rolesOf(user)
+  }
+
+  @Get('stored')
+  async stored() {
+    await Storage.put('notes/a b.txt', 'stored', { httpMetadata: { contentType: 'text/plain' } })
+    const [object, missing] = await Promise.all([Storage.get('notes/a b.txt'), Storage.get('nothing')])
+    const { objects } = await Storage.list({ prefix: 'notes/' })
+    await Storage.delete('notes/a b.txt')
+    return {
+      text: await object!.text(),
+      type: object!.httpMetadata?.contentType,
+      missing,
+      listed: objects.map(({ key, size }) => [key, size]),
+      left: (await Storage.head('notes/a b.txt')) !== null,
+    }
   }
 
   @Get('refusal')
