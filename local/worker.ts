@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
+import type { RouteTable } from '../runtime/table.ts'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
 import { PortTaken } from './ports.ts'
@@ -101,6 +102,18 @@ export async function startWorkers({
   }
 }
 
+/** Those that the routes of a built project declare. */
+function rateLimitsIn(out: string): NonNullable<WorkerOptions['ratelimits']> {
+  const { routes } = JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable
+  const limits = routes.flatMap(({ limit }) => (limit ? [limit] : []))
+  return Object.fromEntries(
+    limits.map(({ binding, requests, seconds }) => [
+      binding,
+      { namespace_id: binding, simple: { limit: requests, period: seconds } },
+    ]),
+  )
+}
+
 function signalHandlers(): [NodeJS.Signals, NodeJS.SignalsListener][] {
   return (['SIGINT', 'SIGTERM'] as const).flatMap((signal) =>
     process
@@ -119,7 +132,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     compatibilityFlags,
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
-    ...(name === 'backend' ? { r2Buckets: { STORAGE: 'storage' } } : {}),
+    ...(name === 'backend' ? { r2Buckets: { STORAGE: 'storage' }, ratelimits: rateLimitsIn(out) } : {}),
   }
 }
 

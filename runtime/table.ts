@@ -40,6 +40,18 @@ export interface Route {
   /** HTTP status of a result that is neither a `Response` nor `undefined`. */
   status: number
   parameters: Parameter[]
+  limit?: RateLimit
+}
+
+/** How often one caller may ask; the platform counts (contract 2.7). */
+export interface RateLimit {
+  /** Of the Workers runtime: one for each pair of requests and seconds. */
+  binding: string
+  requests: number
+  seconds: 10 | 60
+  by: 'user' | 'ip'
+  /** What is counted together: a route, or a controller. */
+  key: string
 }
 
 /** The one rule in force for a route, resolved at build (contract 4.3). */

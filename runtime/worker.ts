@@ -9,6 +9,7 @@ import { gateByClaims, gateByGrants } from './gates.ts'
 import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
+import type { limitRate } from './limits.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute, type Matcher } from './routes.ts'
 import { type BoundSchema, createValidators } from './schemas.ts'
@@ -27,6 +28,8 @@ export interface Emitted {
   schemas: readonly BoundSchema[]
   /** Absent from a worker that uses none. */
   openDatabase?: typeof createRequestDatabase
+  /** Absent from a worker without limits. */
+  limitRate?: typeof limitRate
   /** Absent from a worker that mounts none. */
   webhooks?: {
     createReceiver: typeof createReceiver
@@ -64,6 +67,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const identity = await identify(call)
     gateByClaims(route.gate, identity)
+    if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const database = openDatabase(call, table.databaseRoles, identity)
     return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null

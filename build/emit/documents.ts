@@ -4,6 +4,7 @@ import type { Program } from '../program.ts'
 import { clientSource, clientTypes } from './client.ts'
 import { readJsonSchemas } from './json-schemas.ts'
 import { openapiText } from './openapi.ts'
+import { rateLimitsText } from './rate-limits.ts'
 import { roleNames } from './role-names.ts'
 
 export interface DocumentOptions {
@@ -22,7 +23,9 @@ export async function documents(
 ): Promise<{ name: string; contents: () => string }[]> {
   const { name, roles, root, out } = options
   const schemas = await readJsonSchemas(linked, options)
+  const limits = rateLimitsText(linked.table, name)
   return [
+    ...(limits === undefined ? [] : [{ name: 'ratelimits.toml', contents: () => limits }]),
     { name: 'roles.d.ts', contents: () => roleNames(roles) },
     { name: 'openapi.json', contents: () => openapiText(linked.table, schemas, name) },
     { name: 'client.d.ts', contents: () => clientTypes(linked, root, out) },

@@ -12,6 +12,8 @@ export interface RuntimeModules {
   worker: string
   /** Imported only where a database is used: with it comes the driver. */
   transaction: string
+  /** Imported only where a route has a limit. */
+  limits: string
   /** The folder of what is imported only where there are webhooks. */
   webhooks: string
 }
@@ -29,16 +31,18 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   )
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   const webhooks = webhookParts(table.webhooks, runtime.webhooks)
+  const isLimited = table.routes.some((route) => route.limit)
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
     ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
     ...webhooks.imports,
+    ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${webhooks.given} })`,
+    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
   ].join('\n')
 }
 
@@ -86,15 +90,16 @@ function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): stri
     shared.set(text, name)
     return name
   }
-  const rows = routes.map(({ controller, handler, gate, parameters, status, readsGrants }) => {
+  const rows = routes.map(({ controller, handler, gate, parameters, status, readsGrants, limit }) => {
     const given = [controller, JSON.stringify(handler), share(gate), share(parameters)]
-    if (status !== 200 || readsGrants) given.push(status)
-    if (readsGrants) given.push('true')
+    if (status !== 200 || readsGrants || limit) given.push(status)
+    if (readsGrants || limit) given.push(String(readsGrants))
+    if (limit) given.push(share(limit))
     return `route(${given.join(', ')})`
   })
   return [
-    'const route = (controller, handler, gate, parameters, status = 200, readsGrants = false) =>',
-    '  ({ controller, handler, gate, parameters, status, readsGrants })',
+    'const route = (controller, handler, gate, parameters, status = 200, readsGrants = false, limit = undefined) =>',
+    '  ({ controller, handler, gate, parameters, status, readsGrants, limit })',
     ...[...shared].map(([text, name]) => `const ${name} = ${text}`),
     `const routes = [${rows.join(', ')}]`,
     `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)} }`,

@@ -1,5 +1,5 @@
 /** Declared routes and webhooks as rows of the table. */
-import type { Parameter, Route, Webhook } from '../../runtime/table.ts'
+import type { Parameter, RateLimit, Route, Webhook } from '../../runtime/table.ts'
 import { presets, type Signature, schemeOfBlock, type WebhookProvider } from '../../src/wire/webhook-schemes.ts'
 import { type ClassDeclaration, type Fact, type Mark, markOf, option, text } from '../declaration.ts'
 import { resolveGate } from '../gates.ts'
@@ -14,7 +14,7 @@ export function linkRoute(
   schemas: SchemaList,
 ): Route {
   const { controller, member, method, path } = declared
-  const { gate, readsGrants, status, parameters } = ownPartOf(root, declared)
+  const { gate, readsGrants, status, parameters, limit } = ownPartOf(root, declared)
   return {
     method,
     path: path!,
@@ -29,10 +29,13 @@ export function linkRoute(
       const schema = schemas.add(member.parameters[index]!.marks[0]!, controller, member)
       return schema === undefined ? parameter : { ...parameter, schema }
     }),
+    ...(limit ? { limit } : {}),
   }
 }
 
-type OwnPart = Pick<Route, 'gate' | 'readsGrants' | 'status' | 'parameters'> & { root: ClassDeclaration | undefined }
+type OwnPart = Pick<Route, 'gate' | 'readsGrants' | 'status' | 'parameters' | 'limit'> & {
+  root: ClassDeclaration | undefined
+}
 
 const known = new WeakMap<DeclaredRoute, OwnPart>()
 
@@ -51,9 +54,20 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
     readsGrants: gate.role !== undefined || gate.permission !== undefined || injectsUser,
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
     parameters,
+    ...limitOf(declared),
   }
   known.set(declared, own)
   return own
+}
+
+/** The route's own, else its controller's. */
+function limitOf({ controller, mark, method, path, prefix }: DeclaredRoute): { limit?: RateLimit } {
+  const own = option(mark.arguments[1], 'limit')
+  const declared = own ?? option(markOf(controller, 'Controller')?.arguments[1], 'limit')
+  if (!declared) return {}
+  const { requests, seconds, by } = plain(declared) as Pick<RateLimit, 'requests' | 'seconds' | 'by'>
+  const key = own ? `${method} ${path}` : `* ${prefix}`
+  return { limit: { binding: `STACK_LIMIT_${requests}_${seconds}`, requests, seconds, by, key } }
 }
 
 const sources = {

@@ -8,7 +8,7 @@ import { isGiven } from '../schemas.ts'
 export type Form =
   | { is: 'string' | 'boolean' | 'classes' | 'header' | 'url' }
   | { is: 'number'; from: number; to: number; not?: readonly number[] }
-  | { is: 'one of'; values: readonly string[] }
+  | { is: 'one of'; values: readonly (string | number)[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
   /** `true`, `false`, or more to say than that. */
@@ -54,9 +54,9 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
         return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, expected)]
       })
     case 'one of':
-      return fact.kind === 'literal' && form.values.includes(String(fact.value))
+      return fact.kind === 'literal' && (form.values as readonly unknown[]).includes(fact.value)
         ? []
-        : [malformed(fact, what, form.values.map((value) => `"${value}"`).join(' or '))]
+        : [malformed(fact, what, form.values.map((value) => JSON.stringify(value)).join(' or '))]
     case 'number': {
       const isFitting =
         fact.kind === 'literal' &&

@@ -9,10 +9,19 @@ import { type Form, refuseArguments } from './options.ts'
 
 const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
 const rule: Form = { is: 'anything' } // judged with the other gates
-const controllerOptions: Form = { is: 'record', keys: { auth: rule } }
+const limit: Form = {
+  is: 'record',
+  keys: {
+    requests: { is: 'number', from: 1, to: 1_000_000 },
+    seconds: { is: 'one of', values: [10, 60] }, // the periods that the platform counts in
+    by: { is: 'one of', values: ['user', 'ip'] },
+  },
+  required: { requests: 'requests: 100', seconds: 'seconds: 60', by: "by: 'user'" },
+}
+const controllerOptions: Form = { is: 'record', keys: { auth: rule, limit } }
 const routeOptions: Form = {
   is: 'record',
-  keys: { auth: rule, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
+  keys: { auth: rule, limit, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
 }
 
 export function refuseRoutes(application: Application, circumstances: Circumstances): Refusal<Place>[] {

@@ -6,7 +6,17 @@ export { HttpError, type HttpErrorDetails, OutsideRequest, RoleNotDefined, Trans
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
 export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'
 export { Injectable, Module, type ModuleOptions } from './modules.ts'
-export { Controller, type ControllerOptions, Delete, Get, Patch, Post, Put, type RouteOptions } from './routes.ts'
+export {
+  Controller,
+  type ControllerOptions,
+  Delete,
+  Get,
+  Patch,
+  Post,
+  Put,
+  type RateLimit,
+  type RouteOptions,
+} from './routes.ts'
 export type { StandardSchema } from './schema.ts'
 export type { StorageBucket, StoredBody, StoredObject } from './storage.ts'
 export type { UserT } from './user.ts'

@@ -3,14 +3,26 @@ import { unbuilt } from './errors.ts'
 import type { AuthRule } from './gates.ts'
 import type { Class } from './modules.ts'
 
+/** At most so many requests of one caller in so many seconds, approximately; more are answered 429 (contract 2.7). */
+export interface RateLimit {
+  requests: number
+  seconds: 10 | 60
+  /** `user`: who is signed in; everybody else counts by address. */
+  by: 'user' | 'ip'
+}
+
 export interface ControllerOptions {
   /** Replaces the application default for this controller's routes. */
   auth?: AuthRule
+  /** Counted over all of this controller's routes that have none of their own. */
+  limit?: RateLimit
 }
 
 export interface RouteOptions {
   /** Replaces the controller's rule, whole. */
   auth?: AuthRule
+  /** Replaces the controller's limit, and is counted for this route alone. */
+  limit?: RateLimit
   /** HTTP status of a result that is neither a `Response` nor `undefined`. Default: 200. */
   status?: number
 }

@@ -8,6 +8,7 @@ import {
   StandardReceiver,
   TwilioReceiver,
 } from './kept.webhook.ts'
+import { LimitedController } from './limited.controller.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
@@ -17,6 +18,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
   controllers: [
     DefaultController,
     GatesController,
+    LimitedController,
     OpenController,
     RequestController,
     SchemasController,

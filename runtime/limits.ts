@@ -1,0 +1,32 @@
+/** How often a route may be asked, counted by the platform's rate-limit binding: approximately, and in each place for itself (contract 2.7). */
+import { refuse } from '../src/sdk/errors.ts'
+import type { Call } from './call.ts'
+import { type Identity, isSignedIn } from './identity/identify.ts'
+import { errorFields } from './log.ts'
+import type { RateLimit } from './table.ts'
+
+interface RateLimiter {
+  limit(options: { key: string }): Promise<{ success: boolean }>
+}
+
+/** @throws HttpError 429, or 503 where nobody counts: a limit that cannot be read stays shut. */
+export async function limitRate(call: Call, limit: RateLimit, identity: Identity | null): Promise<void> {
+  const { binding, key, seconds, by } = limit
+  const isUser = by === 'user' && isSignedIn(identity)
+  // who is not signed in is told apart by the address that the platform saw
+  const who = isUser ? `user ${identity.claims.sub}` : `ip ${call.request.headers.get('cf-connecting-ip') ?? ''}`
+  const answer = await ask(call, binding, `${key} ${who}`)
+  if (!answer.success) throw refuse('rate_limited', undefined, { headers: { 'retry-after': String(seconds) } })
+}
+
+async function ask(call: Call, binding: string, key: string): Promise<{ success: boolean }> {
+  try {
+    const limiter = call.env[binding] as RateLimiter | undefined
+    if (!limiter)
+      throw new Error(`the rate-limit binding ${binding} is not set: the build writes it to .stack/ratelimits.toml`)
+    return await limiter.limit({ key })
+  } catch (error) {
+    call.log('error', 'a rate limit could not be read', errorFields(error))
+    throw refuse('unavailable')
+  }
+}
