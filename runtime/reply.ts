@@ -28,8 +28,9 @@ export function reply(call: Call, result: unknown, status: number): Response {
 }
 
 /** What `OPTIONS` is told: the methods of the address, and nothing else (RFC 9110 section 9.3.7). */
-export function options(call: Call, allow: string): Response {
-  return reply(call, new Response(null, { status: 204, headers: { allow, 'cache-control': 'no-store' } }), 204)
+export function options(call: Call, allow: string, others: Record<string, string> = {}): Response {
+  const headers = { allow, 'cache-control': 'no-store', ...others }
+  return reply(call, new Response(null, { status: 204, headers }), 204)
 }
 
 /** The envelope of whatever was thrown; the reason of what is not an `HttpError` only reaches the log. */

@@ -11,6 +11,21 @@ export interface RouteTable {
   container: Component[]
   routes: Route[]
   webhooks: Webhook[]
+  /** Absent: no other origin's page may read an answer. */
+  cors?: Cors
+}
+
+/** Whole: what the declaration leaves out has its default. */
+export interface Cors {
+  /** `https://app.example`, or `*` alone. */
+  origins: string[]
+  credentials: boolean
+  /** Names of headers that a page may send. */
+  headers: string[]
+  /** Names of headers that a page may read. */
+  exposed: string[]
+  /** Seconds that a browser may remember a preflight. */
+  maxAge: number
 }
 
 export interface Component {

@@ -3,6 +3,7 @@ import { refuse } from '../src/sdk/errors.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env, webhookName } from './call.ts'
 import { type Builder, createContainer, invoke } from './container.ts'
+import type { createCors } from './cors.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
 import { gateByClaims, gateByGrants } from './gates.ts'
@@ -28,6 +29,8 @@ export interface Emitted {
   schemas: readonly BoundSchema[]
   /** Absent from a worker that uses none. */
   openDatabase?: typeof createRequestDatabase
+  /** Absent from a worker that no other origin's page may read. */
+  cors?: ReturnType<typeof createCors>
   /** Absent from a worker without limits. */
   limitRate?: typeof limitRate
   /** Absent from a worker that mounts none. */
@@ -40,7 +43,7 @@ export interface Emitted {
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandler<Env> {
-  const { match, openDatabase = withoutDatabase, webhooks } = emitted
+  const { match, openDatabase = withoutDatabase, webhooks, cors } = emitted
   const instance = createContainer(emitted.builders)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -60,7 +63,10 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
       if (!receive) throw refuse('not_found', `no webhook named ${name}`)
       return receive(call, name)
     }
-    if (call.request.method === 'OPTIONS') return options(call, allowedMethods(match, call.path))
+    if (call.request.method === 'OPTIONS') {
+      const allow = allowedMethods(match, call.path)
+      return options(call, allow, cors?.preflight(call.request, allow))
+    }
     const found = findRoute(match, call.request.method, call.path)
     const route = table.routes[found[0]]!
     call.varies = true
@@ -85,6 +91,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
       const call = beginCall(request as Request, env, context)
       boot(call)
       const response = await answer(call).catch((error: unknown) => fail(call, error))
+      if (webhookName(call.path) === undefined) cors?.apply(call.request, response)
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
   }

@@ -17,7 +17,13 @@ if (variant === 'ts-morph') {
     const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))
     const { linked, refusals } = openCompiler({ ...target, isLast: true }).check()
     if (refusals.length > 0) throw new Error(JSON.stringify(refusals[0]))
-    const runtime = { worker: 'worker.ts', transaction: 'transaction.ts', limits: 'limits.ts', webhooks: 'webhooks' }
+    const runtime = {
+      worker: 'worker.ts',
+      transaction: 'transaction.ts',
+      cors: 'cors.ts',
+      limits: 'limits.ts',
+      webhooks: 'webhooks',
+    }
     const emitted = [JSON.stringify(linked.table, undefined, 2), entrySource(linked, true, runtime, root)]
     if (emitted.some((text) => text.length === 0)) throw new Error('nothing was emitted')
   } else {

@@ -12,6 +12,8 @@ export interface RuntimeModules {
   worker: string
   /** Imported only where a database is used: with it comes the driver. */
   transaction: string
+  /** Imported only where other origins' pages may read answers. */
+  cors: string
   /** Imported only where a route has a limit. */
   limits: string
   /** The folder of what is imported only where there are webhooks. */
@@ -31,18 +33,20 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   )
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   const webhooks = webhookParts(table.webhooks, runtime.webhooks)
+  const cors = table.cors ? `, cors: createCors(${JSON.stringify(table.cors)})` : ''
   const isLimited = table.routes.some((route) => route.limit)
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
     ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
     ...webhooks.imports,
+    ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
+    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${cors}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
   ].join('\n')
 }
 

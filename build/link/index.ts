@@ -1,11 +1,12 @@
 /** Declarations that nobody refused become the route table. Pure. */
-import type { RouteTable } from '../../runtime/table.ts'
+import type { Cors, RouteTable } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
-import { hasRole } from '../declaration.ts'
+import { type ClassDeclaration, hasRole, markOf, option } from '../declaration.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
 import { type BoundSchema, createSchemaList } from './schemas.ts'
+import { plain } from './values.ts'
 
 export interface Linked {
   table: RouteTable
@@ -45,6 +46,21 @@ export function link(application: Application, databaseRoles: RouteTable['databa
       container: components,
       routes,
       webhooks,
+      ...corsOf(root),
     },
   }
+}
+
+/** With its defaults: what the table says is what is done. */
+function corsOf(root: ClassDeclaration | undefined): { cors?: Cors } {
+  const declared = option(root && markOf(root, 'Module')?.arguments[0], 'cors')
+  if (!declared) return {}
+  const given = plain(declared) as Partial<Cors> & Pick<Cors, 'origins'>
+  const defaults = {
+    credentials: false,
+    headers: ['authorization', 'content-type'],
+    exposed: ['x-request-id'],
+    maxAge: 600,
+  }
+  return { cors: { ...defaults, ...given } }
 }

@@ -1,11 +1,12 @@
 /** Declared routes and webhooks as rows of the table. */
 import type { Parameter, RateLimit, Route, Webhook } from '../../runtime/table.ts'
 import { presets, type Signature, schemeOfBlock, type WebhookProvider } from '../../src/wire/webhook-schemes.ts'
-import { type ClassDeclaration, type Fact, type Mark, markOf, option, text } from '../declaration.ts'
+import { type ClassDeclaration, type Mark, markOf, option, text } from '../declaration.ts'
 import { resolveGate } from '../gates.ts'
 import { boundEvents, type DeclaredRoute, parametersOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
 import type { SchemaList } from './schemas.ts'
+import { plain } from './values.ts'
 
 export function linkRoute(
   root: ClassDeclaration | undefined,
@@ -121,14 +122,4 @@ export function linkWebhook(
     ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
     events: boundEvents(declaration).map(({ event, member }) => ({ key: text(event)!, handler: member.name })),
   }
-}
-
-/** A fact that has been judged, as the value it stands for. */
-function plain(fact: Fact): unknown {
-  if (fact.kind === 'literal') return fact.value
-  if (fact.kind === 'list') return fact.items.map(plain)
-  if (fact.kind !== 'record') return undefined
-  return Object.fromEntries(
-    fact.entries.map(({ key, value }) => [key, plain(value)] as const).filter(([, value]) => value !== undefined),
-  )
 }

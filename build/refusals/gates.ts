@@ -62,4 +62,16 @@ export const gates = {
     fix: ({ name }) =>
       `write \`(select ${name}(${name === 'auth.has_permission' ? "'…'" : ''}))\`, in a new migration if this one has run already`,
   }),
+  'cors-open': define<{ beside: string }>({
+    summary: "`cors` names `'*'` beside other origins, or beside `credentials: true`",
+    why: 'With credentials a browser refuses `*`, and a server that gives back whatever origin asks would let every page on the internet act as whoever is signed in. Beside `*` other origins say nothing.',
+    message: ({ beside }) => `\`cors\` names '*' beside ${beside}`,
+    fix: () => "name the origins: `origins: ['https://app.example']`",
+  }),
+  'cors-misplaced': define<{ name: string }>({
+    summary: '`cors` stands on a module that is not the root module',
+    why: 'It is read from the root module alone and holds for every route, so here it would have no effect: pages of other origins would be refused although it seems that they are not.',
+    message: ({ name }) => `\`cors\` stands on ${name}, which is not the root module`,
+    fix: () => 'declare it once, on the root module',
+  }),
 }

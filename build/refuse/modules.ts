@@ -1,6 +1,16 @@
 /** Modules: one root, every class in a list where it belongs, no circles. */
 import { type Application, classesIn, exportsOf } from '../application.ts'
-import { type ClassDeclaration, hasRole, listed, markOf, type Place, roles } from '../declaration.ts'
+import {
+  type ClassDeclaration,
+  type Fact,
+  hasRole,
+  listed,
+  markOf,
+  option,
+  type Place,
+  roles,
+  text,
+} from '../declaration.ts'
 import { listing } from '../edits.ts'
 import { ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
@@ -14,6 +24,17 @@ const options: Form = {
     providers: { is: 'classes' },
     exports: { is: 'classes' },
     auth: { is: 'anything' }, // judged with the other gates
+    cors: {
+      is: 'record',
+      keys: {
+        origins: { is: 'list', of: { is: 'origin' } },
+        credentials: { is: 'boolean' },
+        headers: { is: 'list', of: { is: 'header' } },
+        exposed: { is: 'list', of: { is: 'header' } },
+        maxAge: { is: 'number', from: 0, to: 86_400 },
+      },
+      required: { origins: "origins: ['https://app.example']" },
+    },
   },
 }
 
@@ -38,6 +59,11 @@ export function refuseModules(application: Application): Refusal<Place>[] {
     const proper = root && ruleOf(markOf(root, 'Module'), 0)
     const related = proper ? [{ message: 'the application default is here', place: proper.place }] : []
     if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }, related))
+    const cors = option(mark?.arguments[0], 'cors')
+    if (cors && root && !second && declaration !== root) {
+      refused.push(refusal('cors-misplaced', cors.place, { name: declaration.name }))
+    }
+    refused.push(...refuseOpenCredentials(cors))
     const injectable = markOf(declaration, 'Injectable')
     if (injectable) refused.push(...refuseArguments(injectable, []))
   }
@@ -45,6 +71,16 @@ export function refuseModules(application: Application): Refusal<Place>[] {
   for (const module of modules)
     refused.push(...refuseLists(application, module), ...refuseRepeated(module, application))
   return [...refused, ...refuseProvidedTwice(application), ...refuseCycles(application)]
+}
+
+function refuseOpenCredentials(cors: Fact | undefined): Refusal<Place>[] {
+  const origins = option(cors, 'origins')
+  const credentials = option(cors, 'credentials')
+  const isOpen = origins?.kind === 'list' && origins.items.some((item) => text(item) === '*')
+  const others = origins?.kind === 'list' && origins.items.length > 1 ? origins.items.length : 0
+  if (isOpen && others > 0) return [refusal('cors-open', origins.place, { beside: 'other origins' })]
+  if (!isOpen || credentials?.kind !== 'literal' || credentials.value !== true) return []
+  return [refusal('cors-open', credentials.place, { beside: '`credentials`' })]
 }
 
 /** The list that a class with this decorator stands in. */

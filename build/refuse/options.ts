@@ -11,6 +11,8 @@ export type Form =
   | { is: 'one of'; values: readonly (string | number)[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
+  | { is: 'origin' }
+  | { is: 'list'; of: Form }
   /** `true`, `false`, or more to say than that. */
   | { is: 'boolean or'; record: Form & { is: 'record' } }
   /** Judged elsewhere. */
@@ -29,6 +31,13 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
         /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(fact.value)
         ? []
         : [malformed(fact, what, 'the name of a header')]
+    case 'origin':
+      return fact.kind === 'literal' && isOrigin(fact.value)
+        ? []
+        : [malformed(fact, what, 'an origin like "https://app.example", or "*"')]
+    case 'list':
+      if (fact.kind !== 'list') return [malformed(fact, what, 'a list')]
+      return fact.items.flatMap((item) => refuseForm(item, form.of, `an item of ${what}`))
     case 'url':
       return fact.kind === 'literal' && typeof fact.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(fact.value)
         ? []
@@ -108,6 +117,17 @@ function refuseRecord(
 
 function malformed(fact: Fact, what: string, expected: string): Refusal<Place> {
   return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
+}
+
+/** As browsers write it: no path, no capital letter, no port that goes without saying. */
+function isOrigin(value: unknown): boolean {
+  if (value === '*') return true
+  return (
+    typeof value === 'string' &&
+    /^https?:\/\/[a-z0-9.:[\]-]+$/.test(value) &&
+    URL.canParse(value) &&
+    new URL(value).origin === value
+  )
 }
 
 /** A value as a message names it. */

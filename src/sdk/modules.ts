@@ -20,6 +20,22 @@ export interface ModuleOptions {
   exports?: readonly Class[]
   /** The application default, on the root module only (contract 2, 4.3). */
   auth?: AuthRule
+  /** On the root module only. Without it no other origin's page reads an answer. */
+  cors?: CorsOptions
+}
+
+/** Which other origins' pages may call the routes and read what they answer (Fetch, "CORS protocol"). */
+export interface CorsOptions {
+  /** `https://app.example`, with its port if it has one; or `['*']`. */
+  origins: readonly string[]
+  /** Cookies and the like are sent too; not with `*`. Default: false. */
+  credentials?: boolean
+  /** Headers that a page may send. Default: `authorization` and `content-type`. */
+  headers?: readonly string[]
+  /** Headers that a page may read. Default: `x-request-id`. */
+  exposed?: readonly string[]
+  /** Seconds that a browser may remember the answer to a preflight. Default: 600. */
+  maxAge?: number
 }
 
 /** Lists the classes of one part of the application. */

@@ -150,13 +150,13 @@ describe('2.3 arguments and results', () => {
     }
 
     it.each<[string, string | undefined, (string | null)[]]>([
-      ['/request/nothing', undefined, ['no-store', 'authorization', 'nosniff']],
-      ['/request/response', undefined, [null, 'authorization', 'nosniff']],
-      ['/request/response', 'no token', ['no-store', 'authorization', 'nosniff']],
-      ['/request/cached', undefined, ['public, max-age=60', 'accept, authorization', 'nosniff']],
-      ['/request/cached', 'no token', ['public, max-age=60', 'accept, authorization', 'nosniff']],
-      ['/sql/hoarded', undefined, ['no-store', 'authorization', 'nosniff']],
-      ['/no/such/route', undefined, ['no-store', null, 'nosniff']],
+      ['/request/nothing', undefined, ['no-store', 'authorization, origin', 'nosniff']],
+      ['/request/response', undefined, [null, 'authorization, origin', 'nosniff']],
+      ['/request/response', 'no token', ['no-store', 'authorization, origin', 'nosniff']],
+      ['/request/cached', undefined, ['public, max-age=60', 'accept, authorization, origin', 'nosniff']],
+      ['/request/cached', 'no token', ['public, max-age=60', 'accept, authorization, origin', 'nosniff']],
+      ['/sql/hoarded', undefined, ['no-store', 'authorization, origin', 'nosniff']],
+      ['/no/such/route', undefined, ['no-store', 'origin', 'nosniff']],
       ['/webhooks/nothing', undefined, ['no-store', null, 'nosniff']],
     ])('%s with %s', async (path, token, expected) => {
       expect(await headersOf(path, token)).toEqual(expected)

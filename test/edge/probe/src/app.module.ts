@@ -38,5 +38,6 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     TwilioReceiver,
   ],
   auth: { permission: 'probe.enter' },
+  cors: { origins: ['https://app.example'], credentials: true, headers: ['authorization', 'content-type', 'x-own'] },
 })
 export class AppModule {}

@@ -1,0 +1,18 @@
+import { Module } from '@stack/backend'
+import { CatalogueModule } from './catalogue.module.ts'
+
+@Module({ imports: [CatalogueModule], cors: { origins: ['*'] } })
+export class AppModule {}
+// file: src/catalogue.module.ts
+import { Controller, Get, Module } from '@stack/backend'
+
+@Controller('/catalogue', { auth: false })
+export class CatalogueController {
+  @Get()
+  list(): string[] {
+    return []
+  }
+}
+
+@Module({ controllers: [CatalogueController] })
+export class CatalogueModule {}
