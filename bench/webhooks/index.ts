@@ -14,11 +14,14 @@ import { bundles, start, type Variant } from './variants.ts'
 const variants: Record<Variant, string> = { byHand: 'by hand', built: 'built', bySdk: 'its SDK' }
 const names = Object.keys(variants) as Variant[]
 
-/** How many make a round: enough to last a quarter of a second. */
+/** How often all workers are started anew: where a process has its memory decides a tenth of its speed. */
+const generations = 5
+
+/** `count` make a round; the first rounds of a worker are not counted: its code is not yet compiled as it will be. */
 const sizes = [
-  { size: '1 KiB', length: 1024, count: 1_500, connections: 4, rounds: 9 },
-  { size: '100 KiB', length: 100 * 1024, count: 200, connections: 4, rounds: 9 },
-  { size: '5 MB', length: 5_000_000, count: 6, connections: 2, rounds: 7 },
+  { size: '1 KiB', length: 1024, count: 800, connections: 4, warm: 4, rounds: 3 },
+  { size: '100 KiB', length: 100 * 1024, count: 150, connections: 4, warm: 1, rounds: 3 },
+  { size: '5 MB', length: 5_000_000, count: 4, connections: 2, warm: 1, rounds: 2 },
 ] as const
 
 export async function benchWebhooks(): Promise<void> {
@@ -52,43 +55,59 @@ async function withWorkers(
   }
 }
 
+interface Figures {
+  what: string
+  rates: Record<Variant, number[]>
+  /** Milliseconds of a delivery. */
+  cpu: Record<Variant, number[]>
+}
+
 async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
   console.log('\ndeliveries a second, and the cpu of one; no database; every worker logs a line for each')
   console.log('medians of interleaved rounds; ratios to the one by hand, each of the same round')
+  const none = (): Record<Variant, number[]> => ({ byHand: [], built: [], bySdk: [] })
+  const cases = sizes.flatMap((size) =>
+    providers.map((provider) => {
+      const figures: Figures = { what: `${provider}, ${size.size}`, rates: none(), cpu: none() }
+      return { ...size, provider, figures }
+    }),
+  )
   let busiest = 0
-  await withWorkers(modules, names, async (workers) => {
-    for (const { size, length, count, connections, rounds } of sizes) {
-      for (const provider of providers) {
-        const cpu: Record<Variant, number[]> = { byHand: [], built: [], bySdk: [] }
-        const round = (name: Variant) => async () => {
+  for (let generation = 0; generation < generations; generation++) {
+    await withWorkers(modules, names, async (workers) => {
+      for (const { provider, length, count, connections, warm, rounds, figures } of cases) {
+        const round = async (name: Variant, figure?: number[]) => {
           const { port, pid } = workers[name]
+          const sent = delivery(provider, length)
           const before = isTold ? cpuMs(pid) : 0
-          const { milliseconds, busy } = await sender.run({
-            what: 'deliver',
-            port,
-            count,
-            connections,
-            ...delivery(provider, length),
-          })
-          if (isTold) cpu[name].push((cpuMs(pid) - before) / count)
+          const { milliseconds, busy } = await sender.run({ what: 'deliver', port, count, connections, ...sent })
+          if (isTold) figure?.push((cpuMs(pid) - before) / count)
           busiest = Math.max(busiest, busy)
           return (count * 1000) / milliseconds
         }
-        const measured = Object.fromEntries(names.map((name) => [name, round(name)]))
-        await interleave(2, measured)
-        for (const values of Object.values(cpu)) values.length = 0
-        tell(`${provider}, ${size}`, await interleave(rounds, measured), cpu)
+        const each = (one: (name: Variant) => Promise<number>) =>
+          Object.fromEntries(names.map((name) => [name, () => one(name)]))
+        await interleave(
+          warm,
+          each((name) => round(name)),
+        )
+        const rates = await interleave(
+          rounds,
+          each((name) => round(name, figures.cpu[name])),
+        )
+        for (const name of names) figures.rates[name].push(...rates[name]!)
       }
-    }
-  })
+    })
+  }
+  for (const { figures } of cases) tell(figures)
   say('the sending thread, in its busiest round', `${Math.round(busiest * 100)} % busy`)
 }
 
-function tell(what: string, rates: Record<string, number[]>, cpu: Record<Variant, number[]>): void {
+function tell({ what, rates, cpu }: Figures): void {
   for (const name of names) {
-    const own = rates[name]!
+    const own = rates[name]
     const target = name === 'built' ? '≥ 0.9' : undefined
-    const compared = name === 'byHand' ? undefined : median(ratios(own, rates['byHand']!))
+    const compared = name === 'byHand' ? undefined : median(ratios(own, rates.byHand))
     say(`${what}: ${variants[name]}`, `${median(own).toFixed(median(own) < 100 ? 1 : 0)} /s`, compared, target)
   }
   if (!isTold) return
@@ -136,7 +155,7 @@ const quietMs = 2_000
 
 /** All are answered as they should be, or this ends with what was answered instead. How long they take is told only. */
 async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sender, other: Sender): Promise<void> {
-  console.log('\n200 deliveries of 1 MB at once, one of them more a byte at a time, and small requests meanwhile')
+  console.log('\n200 deliveries of 1 MB at once, one more a byte at a time, and small requests meanwhile')
   await withWorkers(modules, ['byHand', 'built'], async (workers) => {
     for (const name of ['byHand', 'built'] as const) {
       const { port } = workers[name]
