@@ -224,6 +224,8 @@ export interface Declarations {
   evals: { text: string; place: Place }[]
   /** A file imports `Database` of the SDK, or the SDK whole. */
   usesDatabase: boolean
+  /** A file imports an ambient service of the SDK, or the SDK whole: somebody may ask which request is being served. */
+  usesServices: boolean
   imports: Imports[]
   /** Files whose default export somebody imports. */
   defaultImports: string[]

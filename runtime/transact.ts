@@ -1,33 +1,36 @@
 /** The work of a request: inside its scope, and inside its transactions. */
-import { scope } from '../src/sdk/scope.ts'
+import type { scope } from '../src/sdk/scope.ts'
 import { type Call, textBinding } from './call.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 
+/** What carries the request to whoever asks for it; absent where the build found nobody who could: it is not free. */
+export type Scope = typeof scope | undefined
+
 /** The work's end decides the fate of both transactions (contract 2.4). */
 export async function inTransaction(
+  scope: Scope,
   call: Call,
   database: RequestDatabase,
   work: () => Promise<Response>,
 ): Promise<Response> {
-  const { requestId, env, log } = call
-  const current = {
-    requestId,
-    env,
-    log,
+  const current = scope && {
+    requestId: call.requestId,
+    env: call.env,
+    log: call.log,
     caller: database.caller,
     service: database.service,
     manage: manager(call),
     isOver: false,
   }
   try {
-    const response = await scope.run(current, work)
+    const response = await (scope && current ? scope.run(current, work) : work())
     await database.commit()
     return response
   } catch (error) {
     await database.rollback()
     throw error
   } finally {
-    current.isOver = true
+    if (current) current.isOver = true
   }
 }
 

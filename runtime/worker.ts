@@ -2,49 +2,22 @@
 import { refuse } from '../src/sdk/errors.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env, webhookName } from './call.ts'
-import { type Builder, createContainer, invoke } from './container.ts'
-import type { createCors } from './cors.ts'
+import { createContainer, invoke } from './container.ts'
 import { withoutDatabase } from './database/absent.ts'
-import type { createRequestDatabase } from './database/transaction.ts'
+import type { Emitted } from './emitted.ts'
 import { gateByClaims, gateByGrants } from './gates.ts'
 import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
-import type { limitRate } from './limits.ts'
 import { fail, options, reply } from './reply.ts'
-import { allowedMethods, findRoute, type Matcher } from './routes.ts'
-import { type BoundSchema, createValidators } from './schemas.ts'
+import { allowedMethods, findRoute } from './routes.ts'
+import { createValidators } from './schemas.ts'
 import type { RouteTable } from './table.ts'
 import { inTransaction } from './transact.ts'
-import type { nameSecrets } from './webhooks/boot.ts'
-import type { Readers } from './webhooks/claim.ts'
-import type { createReceiver } from './webhooks/receive.ts'
-import type { createStore } from './webhooks/store.ts'
-
-/** What the build emits as code, beside the table. */
-export interface Emitted {
-  match: Matcher
-  /** In the order of the table's container. */
-  builders: readonly Builder[]
-  schemas: readonly BoundSchema[]
-  /** Absent from a worker that uses none. */
-  openDatabase?: typeof createRequestDatabase
-  /** Absent from a worker that no other origin's page may read. */
-  cors?: ReturnType<typeof createCors>
-  /** Absent from a worker without limits. */
-  limitRate?: typeof limitRate
-  /** Absent from a worker that mounts none. */
-  webhooks?: {
-    createReceiver: typeof createReceiver
-    nameSecrets: typeof nameSecrets
-    readers: Readers
-    store?: ReturnType<typeof createStore>
-  }
-}
 
 export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandler<Env> {
-  const { match, openDatabase = withoutDatabase, webhooks, cors } = emitted
-  const instance = createContainer(emitted.builders)
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors } = emitted
+  const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
   const receive = webhooks?.createReceiver(table.webhooks, {
@@ -53,7 +26,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
     store: webhooks.store,
     run(call, isReadOnly, work) {
       const database = openDatabase(call, table.databaseRoles, null, isReadOnly)
-      return inTransaction(call, database, () => work(database))
+      return inTransaction(scope, call, database, () => work(database))
     },
   })
 
@@ -75,7 +48,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
     gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const database = openDatabase(call, table.databaseRoles, identity)
-    return inTransaction(call, database, async () => {
+    return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants) gateByClaims(route.gate, null) // nobody, or somebody whose session was ended

@@ -20,6 +20,7 @@ if (variant === 'ts-morph') {
     const runtime = {
       worker: 'worker.ts',
       transaction: 'transaction.ts',
+      scope: 'scope.ts',
       cors: 'cors.ts',
       limits: 'limits.ts',
       webhooks: 'webhooks',

@@ -12,6 +12,8 @@ export interface RuntimeModules {
   worker: string
   /** Imported only where a database is used: with it comes the driver. */
   transaction: string
+  /** Imported only where somebody may ask for the request. */
+  scope: string
   /** Imported only where other origins' pages may read answers. */
   cors: string
   /** Imported only where a route has a limit. */
@@ -34,11 +36,13 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   const webhooks = webhookParts(table.webhooks, runtime.webhooks)
   const cors = table.cors ? `, cors: createCors(${JSON.stringify(table.cors)})` : ''
+  const hasScope = hasDatabase || linked.usesServices
   const isLimited = table.routes.some((route) => route.limit)
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
     ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
     ...webhooks.imports,
+    ...(hasScope ? [`import { scope } from ${JSON.stringify(runtime.scope)}`] : []),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...imports,
@@ -46,7 +50,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${cors}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
+    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
   ].join('\n')
 }
 

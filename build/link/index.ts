@@ -18,6 +18,8 @@ export interface Linked {
   routes: { method: string; path: string; prefix: string }[]
   /** Some route reads grants, a webhook keeps something, or a file of the project imports `Database`. */
   usesDatabase: boolean
+  /** Somebody may ask which request is being served. */
+  usesServices: boolean
 }
 
 export function link(application: Application, databaseRoles: RouteTable['databaseRoles']): Linked {
@@ -37,6 +39,7 @@ export function link(application: Application, databaseRoles: RouteTable['databa
     classes: declarations.map(({ name, file, exportName }) => ({ name, file, exportName })),
     schemas: schemas.list,
     routes: declared.map(({ method, path, prefix }) => ({ method, path: path!, prefix })),
+    usesServices: application.declarations.usesServices,
     usesDatabase:
       application.declarations.usesDatabase ||
       routes.some(({ readsGrants }) => readsGrants) ||

@@ -1,6 +1,13 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
 import type { ClassSyntax } from '../classes.ts'
-import { type ClassDeclaration, type Declarations, decoratorNames, type PolicyCall, sdkName } from '../declaration.ts'
+import {
+  ambientServices,
+  type ClassDeclaration,
+  type Declarations,
+  decoratorNames,
+  type PolicyCall,
+  sdkName,
+} from '../declaration.ts'
 import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
@@ -50,7 +57,7 @@ function gather(
   program: Program,
   files: { path: string; value: FileDeclarations }[],
 ): Omit<Declarations, 'policyCalls'> {
-  const all = <K extends Exclude<keyof FileDeclarations, 'usesDatabase'>>(key: K) =>
+  const all = <K extends Exclude<keyof FileDeclarations, 'usesDatabase' | 'usesServices'>>(key: K) =>
     files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
   return {
     entry: program.entry,
@@ -66,6 +73,7 @@ function gather(
     evals: all('evals'),
     syntaxErrors: all('syntaxErrors'),
     usesDatabase: files.some(({ value }) => value.usesDatabase),
+    usesServices: files.some(({ value }) => value.usesServices),
     imports: all('imports'),
     defaultImports: all('defaultImports'),
   }
@@ -91,7 +99,8 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
     earlyCalls: isDeclaring ? readEarlyCalls(program, file) : [],
     evals: file.evals,
     syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
-    usesDatabase: usesDatabase(file),
+    usesDatabase: imports(file, (name) => name === 'Database'),
+    usesServices: imports(file, (name) => ambientServices.has(name)),
     defaultImports: [...file.imports.values(), ...file.exports.values()].flatMap((origin) => {
       const source = 'from' in origin && origin.name === 'default' ? program.imported(file, origin.from) : undefined
       return source ? [source.path] : []
@@ -115,14 +124,14 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
   }
 }
 
-/** Rather once too often: whoever re-exports the SDK may pass it on. */
-function usesDatabase({ imports, exports, stars }: SourceFile): boolean {
-  const isDatabase = (origin: object) =>
+/** Of the SDK. Rather once too often: whoever re-exports it, or takes it whole, may pass anything on. */
+function imports({ imports, exports, stars }: SourceFile, isWanted: (name: string) => boolean): boolean {
+  const isOne = (origin: object) =>
     'from' in origin &&
     origin.from === sdkName &&
     'name' in origin &&
-    (origin.name === 'Database' || origin.name === '*')
-  return [...imports.values(), ...exports.values()].some(isDatabase) || stars.includes(sdkName)
+    (origin.name === '*' || isWanted(String(origin.name)))
+  return [...imports.values(), ...exports.values()].some(isOne) || stars.includes(sdkName)
 }
 
 function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): ClassDeclaration {

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { build } from '../../build/index.ts'
 import { authTarget } from '../../build/targets.ts'
-import { copyProject, targetOf, temporaryFolder } from '../support/project.ts'
+import { copyProject, targetOf, temporaryFolder, temporaryProject } from '../support/project.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const orders = path.join(root, 'examples/orders')
@@ -62,6 +62,49 @@ function dryRun(cwd: string) {
     env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: 'true', NO_COLOR: '1', HOME: temporaryFolder() },
   })
 }
+
+describe('a worker carries what its project uses, and nothing else', () => {
+  const parts = {
+    scope: 'node:async_hooks',
+    database: 'driver.js',
+    webhooks: 'webhooks mounted',
+    ed25519: 'there are several headers that end',
+    limits: 'rate-limit binding',
+    cors: 'access-control-allow-origin',
+    store: 'webhooks.seen',
+  }
+  const controller = (
+    imports: string,
+    body: string,
+    options = '',
+  ) => `import { ${imports}Controller, Get, Module } from '@stack/backend'
+@Controller('a', { auth: false }) export class A { @Get(''${options}) x() { ${body} } }
+@Module({ controllers: [A] }) export class AppModule {}
+`
+  const webhook = (options: string) => `import { Module, On, Webhook } from '@stack/backend'
+@Webhook({ name: 'a', secret: { env: 'A' }, ${options} }) export class A { @On('PING') x() {} }
+@Module({ providers: [A] }) export class AppModule {}
+`
+
+  it.each<[string, string, (keyof typeof parts)[]]>([
+    ['a plain route', controller('', 'return 1'), []],
+    ['a line of log', controller('Log, ', `Log.info('x')`), ['scope']],
+    ['a query', controller('Database, ', 'return Database.sql`select 1`'), ['scope', 'database']],
+    ['the SDK whole', `export * as sdk from '@stack/backend'\n${controller('', 'return 1')}`, ['scope', 'database']],
+    ['a limit', controller('', '', `, { limit: { requests: 1, seconds: 10, by: 'ip' } }`), ['limits']],
+    ['cors', controller('', '').replace('[A] }', `[A], cors: { origins: ['*'] } }`), ['cors']],
+    ['an HMAC', webhook(`provider: 'stripe'`), ['webhooks']],
+    ['a public key', webhook(`provider: 'discord'`), ['webhooks', 'ed25519']],
+    ['dedupe', webhook(`provider: 'stripe', dedupe: true`), ['scope', 'database', 'webhooks', 'store']],
+  ])('%s', async (_what, source, expected) => {
+    const project = temporaryProject({ 'src/app.module.ts': source })
+    expect((await build(targetOf(project))).refusals.filter(({ severity }) => severity === 'error')).toEqual([])
+    const worker = fs.readFileSync(path.join(project, '.stack/out/worker.js'), 'utf8')
+    expect(Object.keys(parts).filter((part) => worker.includes(parts[part as keyof typeof parts]))).toEqual(
+      Object.keys(parts).filter((part) => expected.includes(part as keyof typeof parts)),
+    )
+  })
+})
 
 it('8.5 wrangler takes the backend worker as it is', async () => {
   const project = temporaryFolder()
