@@ -17,6 +17,8 @@ export interface TestStack {
   root: string
   /** The first line of a worker's log that fits: lines arrive a moment after the answer. */
   logged(isWanted: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
+  /** Every line so far. */
+  log: readonly Record<string, unknown>[]
   /** SQL as the owner of the database. */
   sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
   call(path: string, options?: CallOptions): Promise<Answer>
@@ -50,12 +52,17 @@ export interface Person {
   refreshToken: string
 }
 
-/** Copies the project to a temporary folder, starts it before the file's tests, and ends it after them. */
-export function useStack(project: string, variables?: Record<string, string>): TestStack {
+type Variables = Record<string, string>
+
+/**
+ * Copies the project to a temporary folder, starts it before the file's tests, and ends it after them.
+ * @param variables bindings of the backend worker; a function is told the copy's folder and asked before the start.
+ */
+export function useStack(project: string, variables?: Variables | ((root: string) => Promise<Variables>)): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
   const source = path.resolve(import.meta.dirname, '../..', project)
-  const test = { root } as TestStack
   const log: Record<string, unknown>[] = []
+  const test = { root, log } as unknown as TestStack
   let owner: pg.Client
 
   beforeAll(async () => {
@@ -64,7 +71,10 @@ export function useStack(project: string, variables?: Record<string, string>): T
     test.stack = await startStack(
       {
         ...located,
-        variables: variables ?? { PAYMENTS_SECRET: 'payments-secret', CODEHOST_SECRET: 'codehost-secret' },
+        variables: (typeof variables === 'function' ? await variables(root) : variables) ?? {
+          PAYMENTS_SECRET: 'payments-secret',
+          CODEHOST_SECRET: 'codehost-secret',
+        },
         port: await findPort(),
         fresh: false,
         say: () => {},

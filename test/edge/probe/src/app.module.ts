@@ -1,5 +1,6 @@
 import { Module } from '@stack/backend'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
+import { GuardedController } from './guarded.controller.ts'
 import {
   MisshapenReceiver,
   OnceReceiver,
@@ -19,6 +20,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     DefaultController,
     GatesController,
     LimitedController,
+    GuardedController,
     OpenController,
     RequestController,
     SchemasController,
