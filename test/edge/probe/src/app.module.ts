@@ -10,6 +10,7 @@ import {
   TwilioReceiver,
 } from './kept.webhook.ts'
 import { LimitedController } from './limited.controller.ts'
+import { MineController } from './mine.controller.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
@@ -21,6 +22,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     GatesController,
     LimitedController,
     GuardedController,
+    MineController,
     OpenController,
     RequestController,
     SchemasController,
