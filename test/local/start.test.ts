@@ -86,6 +86,7 @@ describe('stack start', () => {
       'openapi.json',
       'out',
       'roles.d.ts',
+      'storage',
       'table.json',
     ])
 
@@ -307,10 +308,12 @@ describe('what was left behind', () => {
     const first = await startShop(root)
     const { ref } = record(root)
     const { email } = await signUp(first.url)
+    const stored = path.join(root, '.stack/storage/left-behind')
+    fs.writeFileSync(stored, '')
     first.running.child.kill('SIGINT')
     await first.running.finished
     const { url } = await startShop(root, ['--fresh'])
-    expect(record(root).ref).not.toBe(ref)
+    expect([record(root).ref === ref, fs.existsSync(stored)]).toEqual([false, false])
     expect(
       (await call(`${url}/auth/sign-in/password`, { json: { email, password: 'correct horse battery' } })).status,
     ).toBe(401)
