@@ -73,7 +73,7 @@ export const verbs: Verb[] = [
       new Option('--json <payload>', 'the payload, or what of it matters: JSON, @file, or @- for stdin'),
     ],
     examples: [
-      'stack webhooks send payments payment.succeeded',
+      `stack webhooks send payments payment.succeeded --json '{"data":{"order":1}}'`,
       `stack webhooks send codehost issues.opened --json '{"issue":{"number":7}}'`,
       'stack webhooks send payments invoice.paid --json @invoice.json',
     ],

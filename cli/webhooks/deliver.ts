@@ -19,8 +19,11 @@ export interface Delivery {
 /** How long a running stack may take to serve a changed `.dev.vars`. */
 const patienceMs = 15_000
 
-/** Prints the answer: its body on stdout, all else on stderr. @throws Failure for any answer but a success. */
-export async function deliver(root: string, webhook: Webhook, delivery: Delivery): Promise<void> {
+/**
+ * Prints the answer: its body on stdout, all else on stderr.
+ * @param hint what may have made a handler fail. @throws Failure for any answer but a success.
+ */
+export async function deliver(root: string, webhook: Webhook, delivery: Delivery, hint = ''): Promise<void> {
   const { base_url } = await runningStack(root)
   const { key, isNew } = signingKey(root, webhook)
   const { body, headers, search, at, id } = delivery
@@ -50,7 +53,7 @@ export async function deliver(root: string, webhook: Webhook, delivery: Delivery
   const why =
     response.status === 401
       ? `the signature was refused: the log of the stack names the reason beside ${request}`
-      : `the delivery was not handled: the log of the stack says why beside ${request}`
+      : `the delivery was not handled: the log of the stack says why beside ${request}${hint}`
   throw response.status === 401 ? new Failure('unauthorized', why) : new Failure('refused', `error: ${why}`)
 }
 

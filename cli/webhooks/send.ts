@@ -17,13 +17,16 @@ export async function runSend(flags: { project?: string; json?: string }, name: 
     const bound = webhook.events.map(({ key }) => key).join(', ')
     process.stderr.write(`  no method of ${webhook.class} is bound to "${event}" (bound: ${bound})\n`)
   }
-  await deliver(root, webhook, {
+  const delivery = {
     body: Buffer.from(body),
     headers: { 'content-type': contentType, ...headers },
     search: '',
     at: Math.floor(Date.now() / 1000),
     id: `msg_${randomBytes(12).toString('hex')}`,
-  })
+  }
+  const hint =
+    given === undefined ? '; it names its event and nothing else: what the handler reads is given by --json' : ''
+  await deliver(root, webhook, delivery, hint)
 }
 
 /** JSON as it stands, or `@file`, or `@-` for standard input. */

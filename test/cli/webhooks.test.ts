@@ -88,7 +88,13 @@ describe('a running stack', () => {
     const receivers = path.join(root, 'src/receivers.webhook.ts')
     fs.writeFileSync(
       receivers,
-      fs.readFileSync(receivers, 'utf8').replaceAll("_SECRET' } })", "_SECRET' }, record: true })"),
+      fs
+        .readFileSync(receivers, 'utf8')
+        .replaceAll("_SECRET' } })", "_SECRET' }, record: true })")
+        .replace(
+          'class CodehostReceiver {',
+          "class CodehostReceiver {\n  @On('issues.failing') fail({ issue }: { issue: { id: 1 } }) { return issue.id }",
+        ),
     )
     const port = String(await findPort())
     const running = start(['start', '--project', root, '--port', port])
@@ -113,6 +119,10 @@ describe('a running stack', () => {
     expect([unbound.code, unbound.stdout]).toEqual([0, '{"ok":true,"handled":false}\n'])
     expect(unbound.stderr).toContain('no method of PaymentsReceiver is bound to "payment.succeded"')
     expect(running.output()).toContain('did you mean "payment.succeeded"?')
+
+    const failing = await run('send', 'codehost', 'issues.failing')
+    expect([failing.code, JSON.parse(failing.stdout).error]).toEqual([1, 'handler_failed'])
+    expect(failing.stderr).toContain('what the handler reads is given by --json')
 
     const listed = await run('list', '--json')
     expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length)
