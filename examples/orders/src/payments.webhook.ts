@@ -5,8 +5,8 @@ interface PaymentSucceeded {
   data: { order: string | number }
 }
 
-/** There is no signed-in user here, so the order is reached as the service. */
-@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })
+/** There is no signed-in user here, so the order is reached as the service; a delivery that is repeated pays once. */
+@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' }, dedupe: true, record: true })
 export class PaymentsWebhook {
   @On('payment.succeeded')
   async paid({ data }: PaymentSucceeded, meta: WebhookMeta): Promise<void> {
