@@ -19,30 +19,38 @@ export function signedBytes(
   values: Readonly<Record<string, string>>,
   body: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array[] = []
+  const parts: (Uint8Array | string)[] = []
   let text = ''
   for (const part of partsOf(signs)) {
     if (part !== '{body}') text += Object.hasOwn(values, part) ? values[part] : part
     else {
-      if (text !== '') parts.push(encoder.encode(text))
+      if (text !== '') parts.push(text)
       parts.push(body)
       text = ''
     }
   }
-  if (text !== '') parts.push(encoder.encode(text))
-  return joined(parts)
+  if (text !== '') parts.push(text)
+  return joined(parts.map((part) => (typeof part === 'string' && !isAscii(part) ? encoder.encode(part) : part)))
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** @param parts bytes, and text that is ASCII: it is written where it belongs, for a buffer of its own costs more. */
+export function joined(parts: readonly (Uint8Array | string)[]): Uint8Array<ArrayBuffer> {
   const [only, ...others] = parts
-  if (only && others.length === 0) return only as Uint8Array<ArrayBuffer>
+  if (only instanceof Uint8Array && others.length === 0) return only as Uint8Array<ArrayBuffer>
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
   for (const part of parts) {
-    bytes.set(part, offset)
+    if (typeof part === 'string')
+      for (let index = 0; index < part.length; index++) bytes[offset + index] = part.charCodeAt(index)
+    else bytes.set(part, offset)
     offset += part.length
   }
   return bytes
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
+  return true
 }
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {

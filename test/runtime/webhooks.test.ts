@@ -84,6 +84,7 @@ describe('the signed bytes', () => {
     ['{ts}.{body}', '7.b{ts}$&{body}'],
     ['$&{body}{body}', '$&b{ts}$&{body}b{ts}$&{body}'],
     ['v0:{ts}:{body}:{id}', 'v0:7:b{ts}$&{body}:{id}'],
+    ['ä{ts}→{body}ö', '\u00c3\u00a47\u00e2\u0086\u0092b{ts}$&{body}\u00c3\u00b6'],
     ['{__proto__}{toString}{body}', '{__proto__}{toString}b{ts}$&{body}'],
   ])('%s', (signs, expected) => {
     expect(text(signedBytes(signs, { '{ts}': '7' }, body))).toBe(expected)

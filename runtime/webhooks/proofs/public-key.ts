@@ -2,7 +2,7 @@
 import type { PublicKeyProof } from '../../../src/wire/webhook-schemes.ts'
 import { fromBase64, fromHex } from '../../bytes.ts'
 import { type Arrival, type Claim, type Refusal, refusal, verified } from '../claim.ts'
-import { joined, utf8 } from '../signed.ts'
+import { joined } from '../signed.ts'
 import { refuseTimestamp } from '../window.ts'
 
 export function readPublicKey(proof: PublicKeyProof, { headers, now }: Arrival): Claim | Refusal {
@@ -20,7 +20,7 @@ export function readPublicKey(proof: PublicKeyProof, { headers, now }: Arrival):
     return refusal('bad_encoding', `${names.header} is no ${written}`)
   }
   const algorithm = proof.by === 'ed25519' ? { name: 'Ed25519' } : { name: 'ECDSA', hash: 'SHA-256' }
-  const signed = (body: Uint8Array<ArrayBuffer>) => joined([utf8(timestamp), body])
+  const signed = (body: Uint8Array<ArrayBuffer>) => joined([timestamp, body])
   return { signed, holds: (key, body) => verified(algorithm, key, signature, signed(body)) }
 }
 
