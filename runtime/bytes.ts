@@ -92,3 +92,10 @@ export function toHex(bytes: ArrayBuffer): string {
   for (const byte of new Uint8Array(bytes)) text += byte.toString(16).padStart(2, '0')
   return text
 }
+
+/** In constant time for one length. */
+export function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length
+  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ other[index]!
+  return difference === 0
+}

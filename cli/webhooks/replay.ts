@@ -17,7 +17,7 @@ export async function runReplay(flags: { project?: string; asReceived?: boolean 
     throw new Failure('usage', `no delivery ${id} is recorded: \`stack webhooks deliveries\` lists those that are`)
   }
   if (recorded.body === null) {
-    throw new Failure('usage', `${id} was refused before its body was read: there is nothing to send again`)
+    throw new Failure('usage', `the body of ${id} was not kept, for it was refused: there is nothing to send again`)
   }
   const webhook = webhookNamed(root, recorded.webhook)
   if (recorded.outcome === 'refused') {

@@ -63,6 +63,6 @@ export async function bind(
 async function signClaims(call: Call, claims: string): Promise<string> {
   const secret = textBinding(call.env, 'CLAIMS_KEY')
   if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
-  const key = await hmacKey('SHA-256', secret)
+  const key = await hmacKey(secret)
   return toHex(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(claims)))
 }

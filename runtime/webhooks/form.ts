@@ -1,4 +1,5 @@
 /** Forms (application/x-www-form-urlencoded) as bytes: what a signature covers is never decoded text. */
+import { isSame } from '../bytes.ts'
 import { recordOf } from '../record.ts'
 import { joined, utf8 } from './signed.ts'
 
@@ -83,10 +84,6 @@ function nameOf(bytes: Uint8Array): string {
   let name = '\ud800' // which no text begins with
   for (const byte of bytes) name += String.fromCharCode(byte)
   return name
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
 /** What a handler gets: a field that stands once is text, one that is repeated a list. */

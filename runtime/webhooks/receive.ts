@@ -103,11 +103,11 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
       })
       return tableAnswer(call, scheme, claim, false)
     }
-    const id = webhook.dedupe ? await store?.deliveryId(scheme.idField, claim, payload, body) : undefined
+    const id = webhook.dedupe ? await store!.deliveryId(scheme.idField, claim, payload, body) : undefined
     const meta: WebhookMeta = { requestId: call.requestId, event: key }
     try {
       const response = await run(call, id !== undefined, async ({ service }) => {
-        if (id !== undefined && !(await store?.isFirst(service, name, id))) {
+        if (id !== undefined && !(await store!.isFirst(service, name, id))) {
           fate.outcome = 'duplicate'
           return tableAnswer(call, scheme, claim, true)
         }
@@ -156,7 +156,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
   async function record(call: Call, { webhook }: Mounted, fate: Fate, status: number, began: number) {
     try {
       await run(call, true, async ({ service }) => {
-        await store?.recordDelivery(service, call, webhook, fate, status, began)
+        await store!.recordDelivery(service, call, webhook, fate, status, began)
         return new Response()
       })
     } catch (error) {

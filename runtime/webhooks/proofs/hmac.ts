@@ -1,6 +1,6 @@
 /** A shared secret over a template of the body: most senders, and every `signature` block. */
 import type { HmacProof } from '../../../src/wire/webhook-schemes.ts'
-import { fromBase64, fromHex } from '../../bytes.ts'
+import { fromBase64, fromHex, isSame } from '../../bytes.ts'
 import { type Arrival, type Claim, type Refusal, refusal, verified } from '../claim.ts'
 import { signedBytes } from '../signed.ts'
 import { refuseTimestamp } from '../window.ts'
@@ -57,13 +57,6 @@ export function readHmac(proof: HmacProof, { headers, now }: Arrival): Claim | R
       return signatures.map((signature) => isSame(signature, own)).includes(true)
     },
   }
-}
-
-/** In constant time. */
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = one.length ^ other.length
-  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ other[index]!
-  return difference === 0
 }
 
 function headerOf(headers: Headers, name: string): string | undefined {
