@@ -75,7 +75,9 @@ export function openCompiler({
       const refusals = [...checked.refusals, ...found].sort(byPlace)
       if (files.length === 0) return { refusals, built: undefined }
       const { table } = checked.linked
-      const texts = project ? await documents(checked.linked, { ...project, root, out, packageRoot, program }) : []
+      const hasDatabase = files.some(({ name }) => name === 'driver.js')
+      const given = { root, out, packageRoot, program, hasDatabase }
+      const texts = project ? await documents(checked.linked, { ...project, ...given }) : []
       const written = [
         { file: path.join(out, 'table.json'), contents: () => `${JSON.stringify(table, undefined, 2)}\n` },
         ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),

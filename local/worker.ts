@@ -132,6 +132,10 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     compatibilityFlags,
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
+    // whoever uses a database exports it; a variable of that name takes its place
+    ...(fs.existsSync(path.join(out, 'driver.js')) && bindings['STACK_POOL'] === undefined
+      ? { durableObjects: { STACK_POOL: 'StackPool' } }
+      : {}),
     ...(name === 'backend' ? { r2Buckets: { STORAGE: 'storage' }, ratelimits: rateLimitsIn(out) } : {}),
   }
 }

@@ -87,10 +87,19 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined
   return fromBase64(padded)
 }
 
-export function toHex(bytes: ArrayBuffer): string {
-  let text = ''
-  for (const byte of new Uint8Array(bytes)) text += byte.toString(16).padStart(2, '0')
-  return text
+export function toHex(bytes: ArrayBuffer | Uint8Array): string {
+  const from = new Uint8Array(bytes as ArrayBuffer)
+  const digits = new Uint8Array(from.length * 2)
+  from.forEach((byte, index) => {
+    digits[index * 2] = digitOf(byte >> 4)
+    digits[index * 2 + 1] = digitOf(byte & 15)
+  })
+  return new TextDecoder().decode(digits)
+}
+
+/** The character code of a hexadecimal digit. */
+function digitOf(value: number): number {
+  return value + (value < 10 ? 48 : 87)
 }
 
 /** In constant time for one length. */

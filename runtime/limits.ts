@@ -23,7 +23,7 @@ async function ask(call: Call, binding: string, key: string): Promise<{ success:
   try {
     const limiter = call.env[binding] as RateLimiter | undefined
     if (!limiter)
-      throw new Error(`the rate-limit binding ${binding} is not set: the build writes it to .stack/ratelimits.toml`)
+      throw new Error(`the rate-limit binding ${binding} is not set: the build writes it to .stack/bindings.toml`)
     return await limiter.limit({ key })
   } catch (error) {
     call.log('error', 'a rate limit could not be read', errorFields(error))

@@ -55,6 +55,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
   const runtime = {
     worker: part('runtime/worker.ts'),
     transaction: part('runtime/database/transaction.ts'),
+    pool: part('runtime/database/stack-pool.ts'),
     scope: part('src/sdk/scope.ts'),
     cors: part('runtime/cors.ts'),
     limits: part('runtime/limits.ts'),

@@ -1,10 +1,10 @@
-/** What is made of the table beside the worker: role names as a type, OpenAPI, and a client. */
+/** What is made of the table beside the worker: bindings, role names as a type, OpenAPI, and a client. */
 import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
+import { bindingsText } from './bindings.ts'
 import { clientSource, clientTypes } from './client.ts'
 import { readJsonSchemas } from './json-schemas.ts'
 import { openapiText } from './openapi.ts'
-import { rateLimitsText } from './rate-limits.ts'
 import { roleNames } from './role-names.ts'
 
 export interface DocumentOptions {
@@ -15,17 +15,19 @@ export interface DocumentOptions {
   out: string
   packageRoot: string
   program: Program
+  /** The worker has the driver in it. */
+  hasDatabase: boolean
 }
 
 export async function documents(
   linked: Linked,
   options: DocumentOptions,
 ): Promise<{ name: string; contents: () => string }[]> {
-  const { name, roles, root, out } = options
+  const { name, roles, root, out, hasDatabase } = options
   const schemas = await readJsonSchemas(linked, options)
-  const limits = rateLimitsText(linked.table, name)
+  const bindings = bindingsText(linked.table, hasDatabase, name)
   return [
-    ...(limits === undefined ? [] : [{ name: 'ratelimits.toml', contents: () => limits }]),
+    ...(bindings === undefined ? [] : [{ name: 'bindings.toml', contents: () => bindings }]),
     { name: 'roles.d.ts', contents: () => roleNames(roles) },
     { name: 'openapi.json', contents: () => openapiText(linked.table, schemas, name) },
     { name: 'client.d.ts', contents: () => clientTypes(linked, root, out) },

@@ -12,6 +12,8 @@ export interface RuntimeModules {
   worker: string
   /** Imported only where a database is used: with it comes the driver. */
   transaction: string
+  /** The Durable Object that keeps connections: exported beside the worker, for a platform finds it by its name. */
+  pool: string
   /** Imported only where somebody may ask for the request. */
   scope: string
   /** Imported only where other origins' pages may read answers. */
@@ -40,7 +42,12 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   const isLimited = table.routes.some((route) => route.limit)
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
-    ...(hasDatabase ? [`import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`] : []),
+    ...(hasDatabase
+      ? [
+          `import { createRequestDatabase } from ${JSON.stringify(runtime.transaction)}`,
+          `export { StackPool } from ${JSON.stringify(runtime.pool)}`,
+        ]
+      : []),
     ...webhooks.imports,
     ...(hasScope ? [`import { scope } from ${JSON.stringify(runtime.scope)}`] : []),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),

@@ -1,13 +1,11 @@
-/** How a transaction begins: on a connection of its own, bound to a role and to signed claims (contract 5.2, 5.3). */
+/** How a transaction begins: bound to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
-import type { Connection } from './driver.ts'
-import { normalise, statementMs, Unavailable, within } from './unavailable.ts'
-
-/** Longest time that the opening flight may take. */
-const bindMs = 5_000
+import { type Connection, connect } from './connection.ts'
+import type { rowsOf } from './driver.ts'
+import { normalise, statementMs, transactionMs, Unavailable } from './unavailable.ts'
 
 /** What the database says of the caller, on this very request. */
 export interface Grants {
@@ -21,6 +19,8 @@ interface Context extends Grants {
 
 export interface Bound {
   connection: Connection
+  /** Reads what Postgres wrote. */
+  rowsOf: typeof rowsOf
   /** Absent for anonymous requests: there is nothing to read. */
   context: Context | undefined
 }
@@ -31,27 +31,25 @@ export async function bind(
   { binding, role, isReadOnly }: { binding: string; role: string; isReadOnly: boolean },
   identity: Identity | null,
 ): Promise<Bound> {
-  const url = textBinding(call.env, binding)
-  if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
   const claims = JSON.stringify(identity?.claims ?? {})
-  let connection: Connection | undefined
   try {
-    const [{ connect }, signature] = await Promise.all([import('./driver.ts'), signClaims(call, claims)])
-    connection = await connect(url)
-    const flight = connection.fly([
-      { text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`, values: [] },
-      {
-        text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
-          set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
-          set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true)`,
-        values: [role, claims, signature, String(statementMs)],
-      },
-      ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
+    const signature = await signClaims(call, claims)
+    const [{ rowsOf }, { connection, results }] = await Promise.all([
+      import('./driver.ts'),
+      connect(call, binding, [
+        { text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`, values: [] },
+        {
+          text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
+            set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
+            set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true),
+            case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $5, true) end`,
+          values: [role, claims, signature, String(statementMs), String(transactionMs)],
+        },
+        ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
+      ]),
     ])
-    const results = await within(flight, bindMs)
-    return { connection, context: results[2]?.[0] as Context | undefined }
+    return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
   } catch (error) {
-    if (connection) call.waitUntil(connection.close().catch(() => {}))
     // a binding that the database refused is its fault or ours, never an answer about the caller
     throw error instanceof Unavailable
       ? error

@@ -3,62 +3,117 @@
  * pays for its start (contract 5.4).
  */
 import { Client, types } from '@neondatabase/serverless'
-import { Flight, type Statement } from './flight.ts'
+import type { Row } from '../../src/sdk/scope.ts'
+import { Flight, type Result, type Statement } from './flight.ts'
 import { tcpSocketClass } from './tcp-socket.ts'
+import { normalise, openMs, within } from './unavailable.ts'
 
-const connectMs = 5_000
+export interface Flown {
+  /** One for each statement. */
+  results: Result[]
+  /** Whether a transaction is open afterwards. */
+  isInTransaction: boolean
+}
 
-export interface Connection {
-  /** @returns the rows of each statement. */
-  fly(statements: readonly Statement[]): Promise<Record<string, unknown>[][]>
-  /** One statement, by the extended protocol: a second one in the same text is refused (42601). */
-  query(text: string, values: readonly (string | Uint8Array | null)[]): Promise<Record<string, unknown>[]>
-  /** @returns the command tag: a COMMIT of a failed transaction comes back as `ROLLBACK`. */
-  end(command: 'COMMIT' | 'ROLLBACK'): Promise<string>
+/** A connection to Postgres, by the extended protocol alone: several statements in one text are refused (42601). */
+export interface Link {
+  /** @throws Unavailable, or the error that Postgres raised. */
+  fly(statements: readonly Statement[]): Promise<Flown>
+  readonly isInTransaction: boolean
+  readonly isBroken: boolean
   close(): Promise<void>
 }
 
-/** @param url `postgresql://user:password@host:port/database`. @throws whatever the driver throws. */
-export async function connect(url: string): Promise<Connection> {
-  const { hostname, searchParams } = new URL(url)
-  const client = new Client({ connectionString: withoutSslMode(url), connectionTimeoutMillis: connectMs, ssl: false })
-  const isNeon = hostname.endsWith('.neon.tech')
-  // to Neon over its WebSocket; to any other Postgres over TCP, with TLS unless the host is loopback
-  if (!isNeon) {
-    const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-    const settings = client.neonConfig
-    settings.webSocketConstructor = tcpSocketClass(
-      !isLoopback && searchParams.get('sslmode') !== 'disable',
-    ) as unknown as typeof WebSocket // the driver uses only what the class has
-    settings.wsProxy = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
-    settings.useSecureWebSocket = false
-    settings.pipelineConnect = false
-  }
-  client.on('error', () => {}) // a connection that breaks between two queries fails the next one
-  await client.connect()
-  let statements = 0
-  return {
-    fly(list) {
-      const flight = new Flight(list, (type) => types.getTypeParser(type))
-      client.query(flight as never)
-      return flight.done
-    },
-    async query(text, values) {
-      // a name of its own keeps the driver off the simple protocol, which would run several statements
-      const { rows } = await client.query({ name: `stack_${++statements}`, text, values: [...values] })
-      return rows
-    },
-    async end(command) {
-      const { command: tag } = await client.query(command)
-      return tag
-    },
-    close: () => client.end(),
+/** What the types of the driver leave out. */
+interface Wire {
+  once(event: 'authenticationCleartextPassword', listener: () => void): void
+  prependListener(event: 'readyForQuery', listener: (message: { status: string }) => void): void
+}
+
+/** The hosts that take a password as it is: to them it goes out with the first message, which saves two round trips. */
+const trusting = new Set<string>()
+
+/**
+ * Connects, and sends the statements as soon as the host lets it.
+ * @param url `postgresql://user:password@host:port/database`. @throws as `Link.fly` does.
+ */
+export async function open(url: string, statements: readonly Statement[]): Promise<Flown & { link: Link }> {
+  const { host, hostname } = new URL(url)
+  if (hostname.endsWith('.neon.tech')) trusting.add(host) // its proxy is made for it
+  const isPipelined = trusting.has(host)
+  try {
+    return await connect(url, statements, isPipelined)
+  } catch (error) {
+    // class 28: it does not trust any more; 08P01: it has expected something else
+    const { code } = ((error as Error).cause ?? error) as { code?: unknown }
+    if (!isPipelined || !/^(?:28|08P01)/.test(String(code))) throw error
+    trusting.delete(host)
+    return connect(url, statements, false)
   }
 }
 
-function withoutSslMode(url: string): string {
+async function connect(url: string, statements: readonly Statement[], isPipelined: boolean) {
+  const client = clientFor(url)
+  const settings = client.neonConfig
+  settings.pipelineConnect = isPipelined ? 'password' : false
+  let isBroken = false
+  let isInTransaction = false
+  client.on('error', () => (isBroken = true)) // the next flight says so
+  client.once('end', () => (isBroken = true))
+  const link: Link = {
+    get isInTransaction() {
+      return isInTransaction
+    },
+    get isBroken() {
+      return isBroken
+    },
+    async fly(list) {
+      const flight = new Flight(list)
+      client.query(flight as never)
+      const results = await flight.done.catch((error: unknown) => Promise.reject(normalise(error)))
+      return { results, isInTransaction }
+    },
+    close: () => client.end().catch(() => {}),
+  }
+  try {
+    const connecting = client.connect()
+    const wire = (client as unknown as { connection: Wire }).connection
+    wire.once('authenticationCleartextPassword', () => trusting.add(new URL(url).host))
+    // before the driver's own listener, which is the one that ends a flight
+    wire.prependListener('readyForQuery', ({ status }) => (isInTransaction = status !== 'I'))
+    const [flown] = await within(Promise.all([link.fly(statements), connecting]), openMs)
+    return { link, ...flown }
+  } catch (error) {
+    link.close()
+    throw normalise(error)
+  }
+}
+
+/** To Neon over its WebSocket; to any other Postgres over TCP, with TLS unless the host is loopback. */
+function clientFor(url: string): Client {
   const parsed = new URL(url)
-  parsed.searchParams.delete('sslmode')
-  parsed.searchParams.delete('channel_binding')
-  return parsed.href
+  const { hostname, searchParams } = parsed
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  const hasTls = !isLoopback && searchParams.get('sslmode') !== 'disable'
+  searchParams.delete('sslmode')
+  searchParams.delete('channel_binding')
+  const client = new Client({ connectionString: parsed.href, ssl: false })
+  if (hostname.endsWith('.neon.tech')) return client
+  const settings = client.neonConfig
+  settings.webSocketConstructor = tcpSocketClass(hasTls) as unknown as typeof WebSocket // the driver uses only what the class has
+  settings.wsProxy = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
+  settings.useSecureWebSocket = false
+  return client
+}
+
+/** Of two columns with one name, the last. */
+export function rowsOf({ columns, rows }: Result): Row[] {
+  const parsers = columns.map(({ type }) => types.getTypeParser(type) as (text: string) => unknown)
+  return rows.map((cells) => {
+    const row: Row = {}
+    cells.forEach((text, index) => {
+      row[columns[index]!.name] = text === null ? null : parsers[index]!(text)
+    })
+    return row
+  })
 }

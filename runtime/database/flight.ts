@@ -6,8 +6,16 @@ export interface Statement {
   values: readonly (string | null)[]
 }
 
+/** As Postgres wrote it, so that it may cross from one isolate to another; `rowsOf` reads it. */
+export interface Result {
+  /** The command tag: `SELECT 1`; a COMMIT of a failed transaction comes back as `ROLLBACK`. */
+  tag: string
+  columns: { name: string; type: number }[]
+  rows: (string | null)[][]
+}
+
 /** The part of the driver's connection that sends messages of the extended query protocol. */
-export interface Wire {
+interface Wire {
   parse(message: { text: string; name: string; types: never[] }): void
   bind(message: { portal: string; statement: string; values: unknown[]; binary: boolean }): void
   describe(message: { type: 'P'; name: string }): void
@@ -15,24 +23,21 @@ export interface Wire {
   sync(): void
 }
 
-interface Fields {
-  fields: { name: string; dataTypeID: number; format: string }[]
-}
+const noStream = 'COPY … FROM STDIN: a request has no stream to copy from'
 
 /** What the driver's client accepts in place of a query. */
 export class Flight {
-  readonly done: Promise<Record<string, unknown>[][]>
+  readonly done: Promise<Result[]>
   #statements: readonly Statement[]
-  #parserOf: (type: number) => (text: string) => unknown
-  #results: Record<string, unknown>[][] = []
-  #rows: Record<string, unknown>[] = []
-  #fields: Fields['fields'] = []
-  #resolve!: (results: Record<string, unknown>[][]) => void
+  #results: Result[] = []
+  #columns: Result['columns'] = []
+  #rows: Result['rows'] = []
+  #isCopying = false
+  #resolve!: (results: Result[]) => void
   #reject!: (error: unknown) => void
 
-  constructor(statements: readonly Statement[], parserOf: (type: number) => (text: string) => unknown) {
+  constructor(statements: readonly Statement[]) {
     this.#statements = statements
-    this.#parserOf = parserOf
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -49,27 +54,22 @@ export class Flight {
     wire.sync()
   }
 
-  handleRowDescription(message: Fields): void {
-    this.#fields = message.fields
+  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
+    this.#columns = message.fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }))
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
-    const row: Record<string, unknown> = {}
-    message.fields.forEach((text, index) => {
-      const field = this.#fields[index]!
-      row[field.name] = text === null ? null : this.#parserOf(field.dataTypeID)(text)
-    })
-    this.#rows.push(row)
+    this.#rows.push(message.fields)
   }
 
-  handleCommandComplete(): void {
-    this.#results.push(this.#rows)
+  handleCommandComplete({ text }: { text: string }): void {
+    this.#results.push({ tag: text, columns: this.#columns, rows: this.#rows })
+    this.#columns = []
     this.#rows = []
-    this.#fields = []
   }
 
   handleEmptyQuery(): void {
-    this.handleCommandComplete()
+    this.handleCommandComplete({ text: '' })
   }
 
   handleReadyForQuery(): void {
@@ -78,12 +78,15 @@ export class Flight {
 
   /** After an error the driver calls nothing else of this flight. */
   handleError(error: unknown): void {
-    this.#reject(error)
+    // Postgres complains of the statement that came where it wanted data: the flight goes on after its Sync
+    this.#reject(this.#isCopying ? Object.assign(new Error(noStream), { code: '0A000' }) : error)
   }
 
   handlePortalSuspended(): void {}
 
-  handleCopyInResponse(): void {}
+  handleCopyInResponse(): void {
+    this.#isCopying = true
+  }
 
   handleCopyData(): void {}
 }

@@ -1,11 +1,12 @@
-/** A JavaScript value as Postgres reads it: text, bytes or NULL. */
+/** A JavaScript value as Postgres reads it: text or NULL. */
+import { toHex } from '../bytes.ts'
 
 /** @throws RangeError for an invalid date, and for what is nested too deep; TypeError for what JSON cannot hold. */
-export function encodeParameter(value: unknown): string | Uint8Array | null {
+export function encodeParameter(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) return value
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (value instanceof Uint8Array) return `\\x${toHex(value)}`
+  if (value instanceof ArrayBuffer) return encodeParameter(new Uint8Array(value))
   if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return arrayLiteral(value)
   if (typeof value === 'object') return JSON.stringify(value)
@@ -14,23 +15,17 @@ export function encodeParameter(value: unknown): string | Uint8Array | null {
   return String(value)
 }
 
-/** `{"a",NULL,{"b"}}`; an object in it is JSON, bytes are hex. */
+/** `{"a",NULL,{"b"}}`; an object in it is JSON. */
 function arrayLiteral(items: readonly unknown[]): string {
   const encoded = items.map((item) => {
     if (Array.isArray(item)) return arrayLiteral(item)
     const text = encodeParameter(item)
     if (text === null) return 'NULL'
-    return quoted(typeof text === 'string' ? text : `\\x${hex(text)}`)
+    return quoted(text)
   })
   return `{${encoded.join(',')}}`
 }
 
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
-}
-
-function hex(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
-  return text
 }

@@ -9,6 +9,7 @@ import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
 import { type Bound, bind, type Grants } from './bind.ts'
+import type { Result, Statement } from './flight.ts'
 import { encodeParameter } from './parameter.ts'
 import { normalise, Unavailable, within } from './unavailable.ts'
 
@@ -38,26 +39,62 @@ export function createRequestDatabase(
     let opening: Promise<Bound> | undefined
     let isOver = false
     let isLost = false
+    /** Or may have: a statement has failed. */
+    let hasWritten = false
+    let pending = 0
     /** The first statement that failed: what a COMMIT that comes back as ROLLBACK is about. */
     let failure: Error | undefined
 
     const begin = () => (opening ??= bind(call, { binding, role, isReadOnly }, identity))
 
-    /** Ends the transaction if it was opened. @returns the tag of the command. */
+    /** @returns the tag of the command. */
+    async function end({ connection }: Bound, command: 'COMMIT' | 'ROLLBACK'): Promise<string> {
+      try {
+        if (isLost) throw new Unavailable('the connection was given up') // Postgres rolls back when it closes
+        const { results } = await within(connection.fly([{ text: command, values: [] }]))
+        return results[0]!.tag
+      } catch (error) {
+        // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
+        throw new Error(`${command} failed`, { cause: error })
+      } finally {
+        call.waitUntil(connection.close())
+      }
+    }
+
+    /** Ends the transaction if it was opened; one that wrote nothing, after the answer. @returns the tag of the command. */
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
       isOver = true
       const opened = await opening?.catch(() => undefined)
       opening = undefined
       if (!opened) return undefined
-      try {
-        if (isLost) throw new Unavailable('the connection was given up') // Postgres rolls back when it closes
-        return await within(opened.connection.end(command))
-      } catch (error) {
-        // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
-        throw new Error(`${command} failed`, { cause: error })
-      } finally {
-        call.waitUntil(opened.connection.close().catch(() => {}))
+      const ended = end(opened, command)
+      if (command === 'COMMIT' && (hasWritten || pending > 0)) return ended
+      call.waitUntil(ended.catch(() => {})) // there is nothing that could be lost
+      return command
+    }
+
+    async function run(text: string, values: Statement['values'], called: Error): Promise<Row[]> {
+      const { connection, rowsOf, context } = await begin()
+      if (context?.session_ended) {
+        hasEndedSession = true
+        throw refuse('unauthorized')
       }
+      try {
+        const flown = await within(connection.fly([{ text, values }, assigned]))
+        const [result, id] = flown.results as [Result, Result]
+        isLost ||= !flown.isInTransaction
+        hasWritten ||= isLost || id.rows[0]?.[0] !== null || /notify/i.test(text)
+        if (!isLost) return rowsOf(result)
+      } catch (error) {
+        hasWritten = true
+        const normal = normalise(error)
+        isLost ||= normal instanceof Unavailable
+        failure ??= normal
+        throw unstorable.test((normal as { code?: string }).code ?? '')
+          ? unstorableValue()
+          : locate(normal, called, text)
+      }
+      throw locate(new Error(onlyTheRequest), called, text)
     }
 
     return {
@@ -65,7 +102,7 @@ export function createRequestDatabase(
       finish,
       failure: () => failure,
       async discard() {
-        await finish('ROLLBACK').catch(() => {})
+        await finish('ROLLBACK')
         isOver = false
       },
       session: {
@@ -74,26 +111,13 @@ export function createRequestDatabase(
           // checked and encoded before the driver sees them: what it chokes on half-way goes out with the next message
           if (typeof text !== 'string') throw new TypeError('the text of a query must be a string')
           const values = parameters.map(encodeParameter)
-          if (transactionCommand.test(text)) {
-            throw new Error(
-              'the transaction is the request: it commits when the handler returns, rolls back when it throws',
-            )
-          }
+          if (transactionCommand.test(text)) throw new Error(onlyTheRequest)
           const called = new Error('called') // the driver's own stack does not lead back to the handler
-          const { connection, context } = await begin()
-          if (context?.session_ended) {
-            hasEndedSession = true
-            throw refuse('unauthorized')
-          }
+          pending++
           try {
-            return (await within(connection.query(text, values))) as T[]
-          } catch (error) {
-            const normal = normalise(error)
-            isLost ||= normal instanceof Unavailable
-            failure ??= normal
-            throw unstorable.test((normal as { code?: string }).code ?? '')
-              ? unstorableValue()
-              : locate(normal, called, text)
+            return (await run(text, values, called)) as T[]
+          } finally {
+            pending--
           }
         },
       },
@@ -140,14 +164,19 @@ export function createRequestDatabase(
     },
 
     async rollback() {
-      await Promise.allSettled([service.finish('ROLLBACK'), caller.finish('ROLLBACK')])
+      await Promise.all([service.finish('ROLLBACK'), caller.finish('ROLLBACK')])
     },
   }
 }
 
+const onlyTheRequest = 'the transaction is the request: it commits when the handler returns, rolls back when it throws'
+
+/** In the flight of each statement: a transaction that got no id has written nothing (contract 2.4). */
+const assigned: Statement = { text: 'select pg_catalog.txid_current_if_assigned()', values: [] }
+
 /** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. Comments hide none. */
 const transactionCommand =
-  /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
+  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
 
 /** A character that text or JSON of Postgres cannot hold: the request's fault, not the handler's. */
 const unstorable = /^(?:22021|22P05)$/

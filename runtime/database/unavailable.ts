@@ -3,9 +3,32 @@
 /** Longest time of one statement, and of a pause between two, in milliseconds. */
 export const statementMs = 10_000
 
+/** Longest time of a transaction. */
+export const transactionMs = 30_000
+
+/** Longest time that a connection, and the flight which begins a transaction, may take. */
+export const openMs = 5_000
+
+/** How many Durable Objects share the pool's connections: one is one thread. */
+export const poolObjects = 2
+
 /** The database cannot be reached, is full, or cut the request off: 503, whatever was being asked (contract 5.6). */
 export class Unavailable extends Error {
   override name = 'Unavailable'
+}
+
+/** An error as plain data, so that it may cross from one isolate to another: its name, its message, what Postgres says of it. */
+export type Failure = Record<string, string>
+
+export function failureOf(error: unknown): Failure {
+  const normal = normalise(error)
+  const said = Object.entries(normal).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return { ...Object.fromEntries(said), name: normal.name, message: normal.message }
+}
+
+export function errorOf(failure: Failure): Error {
+  const { message, ...rest } = failure
+  return rest['name'] === 'Unavailable' ? new Unavailable(message) : Object.assign(new Error(message), rest)
 }
 
 /** Connection lost, insufficient resources, shutdown or cancellation: SQLSTATE classes 08, 53, 57P and 57014, 25P03. */

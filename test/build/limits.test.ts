@@ -16,7 +16,7 @@ export class A {
 const built = async (controller: string, route: string) => {
   const root = temporaryProject({ 'src/app.module.ts': app(controller, route) })
   const result = await buildProject(root)
-  const file = path.join(root, '.stack/ratelimits.toml')
+  const file = path.join(root, '.stack/bindings.toml')
   return { result, text: fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined }
 }
 

@@ -2,7 +2,7 @@
 import net from 'node:net'
 
 /** What the worker is about to send: the phases of its connection, in order. */
-type Phase = 'start-up' | 'password' | 'bind' | 'statement' | 'commit'
+type Phase = 'start-up' | 'password' | 'bind' | 'statement' | 'commit' | 'return'
 
 export interface Fault {
   at: Phase
@@ -17,14 +17,20 @@ interface Struck {
   release(): void
 }
 
+interface Waiting {
+  fault: Fault
+  struck(struck: Struck): void
+}
+
 export class FaultProxy {
   port = 0
   /** So many were accepted so far. */
   connections = 0
   #upstreamPort: () => number
   #server = net.createServer({ noDelay: true }, (client) => this.#accept(client))
-  #open = new Set<net.Socket>()
-  #waiting: { fault: Fault; struck: (struck: Struck) => void }[] = []
+  /** What ends each connection, but for those that are held. */
+  #open = new Map<net.Socket, { isHeld: boolean }>()
+  #waiting: Waiting[] = []
 
   /** @param upstreamPort asked for each connection: where Postgres is, is known later than where the proxy is. */
   constructor(upstreamPort: () => number) {
@@ -47,24 +53,29 @@ export class FaultProxy {
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve())
-      for (const socket of this.#open) socket.destroy()
+      for (const socket of this.#open.keys()) socket.destroy()
     })
   }
 
-  /** Fails the next connection that is accepted, once. @returns when it has happened. */
+  /** Whoever kept a connection open must make a new one; those that a fault holds stay. */
+  cutKept(): void {
+    for (const [socket, { isHeld }] of this.#open) if (!isHeld) socket.destroy()
+  }
+
+  /** Fails the first connection that comes to this moment, once. @returns when it has happened. */
   next(fault: Fault): Promise<Struck> {
     return new Promise((struck) => this.#waiting.push({ fault, struck }))
   }
 
   #accept(client: net.Socket): void {
     this.connections++
-    const waiting = this.#waiting.shift()
     const upstream = net.connect({ port: this.#upstreamPort(), host: '127.0.0.1', noDelay: true })
+    const state = { isHeld: false }
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      this.#open.add(socket)
+      this.#open.set(socket, state)
       socket.on('error', () => {})
       socket.on('close', () => {
         this.#open.delete(socket)
@@ -73,39 +84,40 @@ export class FaultProxy {
     }
     const phaseOf = phases()
     let held: (() => void)[] | undefined
-    let isAwaitingAnswer = false
-    const strike = (first?: () => void) => {
-      held = first ? [first] : []
-      if (waiting!.fault.how === 'cut') {
+    /** What strikes when the next answer comes. */
+    let awaited: Waiting | undefined
+    const strike = ({ fault, struck }: Waiting, first: () => void) => {
+      held = [first]
+      state.isHeld = true
+      if (fault.how === 'cut') {
         client.destroy()
         upstream.destroy()
       }
-      waiting!.struck({
+      struck({
         release() {
           for (const pass of held ?? []) pass()
           held = undefined
+          state.isHeld = false
         },
       })
     }
-    const pass = (isStruck: boolean, write: () => void) => {
-      if (held) held.push(write)
-      else if (isStruck) strike(write)
-      else write()
-    }
-    let hasStruck = false
-    const isDue = (when: Fault['when'], isThere: boolean) => {
-      if (hasStruck || !waiting || waiting.fault.when !== when || !isThere) return false
-      hasStruck = true
-      return true
-    }
     client.on('data', (data: Buffer) => {
       for (const { phase, bytes } of phaseOf(data)) {
-        const isHere = phase === waiting?.fault.at
-        pass(isDue('before', isHere), () => upstream.write(bytes))
-        isAwaitingAnswer ||= isHere && waiting?.fault.when === 'after'
+        const write = () => upstream.write(bytes)
+        const due = held || this.#waiting[0]?.fault.at !== phase ? undefined : this.#waiting.shift()
+        if (due?.fault.when === 'before') strike(due, write)
+        else if (held) held.push(write)
+        else write()
+        if (due?.fault.when === 'after') awaited = due
       }
     })
-    upstream.on('data', (data: Buffer) => pass(isDue('after', isAwaitingAnswer), () => client.write(data)))
+    upstream.on('data', (data: Buffer) => {
+      const write = () => client.write(data)
+      if (awaited) strike(awaited, write)
+      else if (held) held.push(write)
+      else write()
+      awaited = undefined
+    })
   }
 }
 
@@ -113,7 +125,8 @@ export class FaultProxy {
 function phases() {
   let rest: Buffer = Buffer.alloc(0)
   let isStarted = false
-  let isBound = false
+  /** Of the flight that has begun and not ended. */
+  let flight: Phase | undefined
   return function* (data: Buffer): Generator<{ phase: Phase; bytes: Buffer }> {
     rest = Buffer.concat([rest, data])
     for (;;) {
@@ -126,12 +139,20 @@ function phases() {
       const type = isStarted ? String.fromCharCode(bytes[0]!) : ''
       rest = rest.subarray(length)
       isStarted = true
-      if (type === '') yield { phase: 'start-up', bytes }
-      else if (type === 'p') yield { phase: 'password', bytes }
-      else if (type === 'Q' && bytes.toString('latin1', 5, 11) === 'COMMIT') yield { phase: 'commit', bytes }
-      else yield { phase: isBound ? 'statement' : 'bind', bytes }
-      // Sync: a flight ends
-      isBound ||= type === 'S'
+      if (type === '' || type === 'p') {
+        yield { phase: type === 'p' ? 'password' : 'start-up', bytes }
+        continue
+      }
+      // Parse: its text follows the name, which is empty
+      flight ??= phaseOfFlight(bytes.toString('latin1', 6))
+      yield { phase: flight, bytes }
+      if (type === 'S') flight = undefined // Sync
     }
   }
+}
+
+function phaseOfFlight(text: string): Phase {
+  if (text.startsWith('begin ')) return 'bind'
+  if (text.startsWith('COMMIT')) return 'commit'
+  return /^(?:ROLLBACK|DISCARD ALL)/.test(text) ? 'return' : 'statement'
 }

@@ -1,0 +1,66 @@
+/** A connection for one transaction: lent by the pool where there is one, else its own (contract 5.4). */
+import { type Call, type Env, textBinding } from '../call.ts'
+import type { Flown } from './driver.ts'
+import type { Statement } from './flight.ts'
+import type { Told } from './stack-pool.ts'
+import { errorOf, openMs, poolObjects, Unavailable, within } from './unavailable.ts'
+
+export interface Connection {
+  /** One round trip. @throws Unavailable, or the error that Postgres raised. */
+  fly(statements: readonly Statement[]): Promise<Flown>
+  /** Whatever is not committed is rolled back. */
+  close(): Promise<void>
+}
+
+/** `StackPool` as it is seen from another isolate. What is disposed of ends there. */
+interface Pool {
+  lend(binding: string, statements: readonly Statement[]): Promise<Told<Flown & { loan: Loan } & Disposable>>
+}
+
+interface Loan {
+  fly(statements: readonly Statement[]): Promise<Told<Flown>>
+}
+
+interface PoolNamespace {
+  idFromName(name: string): object
+  get(id: object): Pool
+}
+
+/** @param binding of the database's URL. @param statements the first flight. @throws as `fly` does. */
+export function connect(
+  call: Call,
+  binding: string,
+  statements: readonly Statement[],
+): Promise<Flown & { connection: Connection }> {
+  const pool = call.env['STACK_POOL'] as PoolNamespace | string | undefined // a text of that name says: none
+  return typeof pool === 'object' ? borrow(pool, binding, statements) : open(call.env, binding, statements)
+}
+
+async function open(env: Env, binding: string, statements: readonly Statement[]) {
+  const url = textBinding(env, binding)
+  if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
+  const { link, ...flown } = await (await import('./driver.ts')).open(url, statements)
+  return { ...flown, connection: link }
+}
+
+async function borrow(pool: PoolNamespace, binding: string, statements: readonly Statement[]) {
+  const object = pool.get(pool.idFromName(`pool-${Math.floor(Math.random() * poolObjects)}`))
+  // the pool's own limits come first
+  const lent = await heard(() => within(object.lend(binding, statements), openMs + 500))
+  const { results, isInTransaction, loan } = lent
+  const connection: Connection = {
+    fly: (list) => heard(() => loan.fly(list)),
+    close: async () => lent[Symbol.dispose](),
+  }
+  return { results, isInTransaction, connection }
+}
+
+/** @throws what the pool was told, or that it was not heard. */
+async function heard<T extends object>(ask: () => Promise<Told<T>>): Promise<T> {
+  const told = await ask().catch((cause: unknown) => {
+    if (cause instanceof Unavailable) throw cause
+    throw new Unavailable('the pool of connections does not answer', { cause })
+  })
+  if ('failure' in told) throw errorOf(told.failure)
+  return told
+}
