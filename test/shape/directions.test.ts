@@ -58,7 +58,7 @@ const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],
   'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot'],
-  runtime: ['src/sdk/scope.ts', 'src/sdk/errors.ts', 'src/wire', '@neondatabase/serverless', 'cloudflare:sockets'],
+  runtime: ['src/sdk/scope.ts', 'src/sdk/errors.ts', 'src/wire', '@neondatabase/serverless', 'cloudflare:sockets', 'cloudflare:workers'],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'node-pg-migrate', 'pg', 'get-port', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
