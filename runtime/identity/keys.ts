@@ -119,18 +119,20 @@ async function importKeys(text: string): Promise<Key[]> {
     if (entry?.['kty'] !== 'EC' || entry['crv'] !== 'P-256') continue
     if (entry['use'] !== undefined && entry['use'] !== 'sig') continue
     if (entry['alg'] !== undefined && entry['alg'] !== 'ES256') continue
-    const { kid, x, y } = entry
+    const { kid, x, y, key_ops: uses } = entry
+    if (uses !== undefined && !(Array.isArray(uses) && uses.includes('verify'))) continue
+    if (typeof x !== 'string' || typeof y !== 'string') continue // a list of one text would be taken for that text
     try {
       const key = await crypto.subtle.importKey(
         'jwk',
-        { kty: 'EC', crv: 'P-256', x: x as string, y: y as string },
+        { kty: 'EC', crv: 'P-256', x, y },
         { name: 'ECDSA', namedCurve: 'P-256' },
         false,
         ['verify'],
       )
       keys.push({ kid: typeof kid === 'string' ? kid : undefined, key })
     } catch {
-      // a point that is not on the curve, or a coordinate that is not text
+      // a point that is not on the curve
     }
   }
   return keys

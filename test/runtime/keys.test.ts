@@ -115,6 +115,8 @@ describe('the set itself', () => {
       { ...first.jwk, x: 'AAAA' },
       { ...first.jwk, use: 'enc' },
       { ...first.jwk, alg: 'ES384' },
+      { ...first.jwk, key_ops: ['sign'] },
+      { ...first.jwk, x: [first.jwk.x] },
     ]
     const { find } = endpoint([...junk, second.jwk])
     expect(await find()).toEqual(['key-2'])
