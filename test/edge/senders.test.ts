@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { batched } from '../support/batched.ts'
 import { sendRaw } from '../support/raw.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 import { useStack } from '../support/stack.ts'
@@ -40,22 +41,6 @@ async function received(name: SenderName, { headers }: { headers: Headers }) {
     'select event, payload from received where webhook = $1 and request_id = $2',
     [name, headers.get('x-request-id')],
   )
-}
-
-/** Some at once: a preset takes a second, and workerd is no subject of this. @returns those that failed, by name. */
-async function batched<T>(cases: readonly (readonly [string, T])[], run: (value: T) => Promise<string | undefined>) {
-  const failed: string[] = []
-  for (let start = 0; start < cases.length; start += 16) {
-    const batch = cases.slice(start, start + 16)
-    const results = await Promise.all(
-      batch.map(async ([what, value]) => {
-        const problem = await run(value).catch(String)
-        return problem === undefined ? undefined : `${what}: ${problem}`
-      }),
-    )
-    failed.push(...results.filter((result) => result !== undefined))
-  }
-  return failed
 }
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
