@@ -28,11 +28,21 @@ export async function readBody(request: Request, most?: number): Promise<Uint8Ar
     if (body.length > most) throw tooLarge()
     return body
   }
+  const body = await readAtMost(request.body, most)
+  if (!body) throw tooLarge()
+  return body
+}
+
+/** @returns `undefined` as soon as there is more; the rest is not asked for. */
+export async function readAtMost(
+  stream: ReadableStream<Uint8Array> | null,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of stream ?? []) {
     length += chunk.length
-    if (length > most) throw tooLarge()
+    if (length > most) return undefined
     chunks.push(chunk)
   }
   const body = new Uint8Array(length)

@@ -1,8 +1,9 @@
 /** Who is calling. Never throws, and never says why not: every failure is the same anonymous identity (contract 3.3). */
+import { readAtMost } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
 import { errorFields } from '../log.ts'
 import { bearerToken } from './bearer.ts'
-import { createKeySet, type KeySet, type KeySource } from './keys.ts'
+import { createKeySet, type KeySet, type KeySource, longestBody, tooLarge } from './keys.ts'
 import { type Claims, isSignedBy, readToken } from './verify.ts'
 
 export interface Identity {
@@ -66,7 +67,9 @@ function sourceAt(address: string, call: Call): KeySource {
       const through = auth && url.host === ownHost ? auth : globalThis
       const response = await through.fetch(address, { redirect: 'manual', signal })
       if (response.status !== 200) throw new Error(`the key set answered ${response.status}`)
-      return response.text()
+      const body = await readAtMost(response.body, longestBody)
+      if (!body) throw new Error(tooLarge)
+      return new TextDecoder().decode(body)
     },
   }
 }

@@ -9,7 +9,9 @@
 
 const windowMs = 300_000
 const timeoutMs = 5_000
-const longestBody = 512 * 1024
+/** In bytes. */
+export const longestBody = 512 * 1024
+export const tooLarge = 'the key set is larger than 512 KiB'
 const longestBackOffMs = 30_000
 
 export interface Key {
@@ -18,7 +20,7 @@ export interface Key {
 }
 
 export interface KeySource {
-  /** @returns the body of the key set. @throws when it cannot be had. */
+  /** @returns the body of the key set. @throws when it cannot be had, or is longer than `longestBody`. */
   load(signal: AbortSignal): Promise<string>
   waitUntil(promise: Promise<unknown>): void
   /** Told of a refresh that failed. */
@@ -111,7 +113,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
 
 /** Entries that are no P-256 signing key are skipped, not fatal (RFC 7517 section 5). */
 async function importKeys(text: string): Promise<Key[]> {
-  if (text.length > longestBody) throw new Error('the key set is larger than 512 KiB')
+  if (text.length > longestBody) throw new Error(tooLarge)
   const entries = (JSON.parse(text) as { keys?: unknown } | null)?.keys
   if (!Array.isArray(entries)) throw new Error('the key set has no list "keys"')
   const keys: Key[] = []
