@@ -46,6 +46,9 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   let refreshing: { done: Promise<void>; startedAt: number } | undefined
   let unread = seed
 
+  /** In either direction: a clock that was set back far would stop every refresh until it has caught up. */
+  const since = (moment: number) => Math.abs(now() - moment)
+
   async function refresh(source: KeySource): Promise<void> {
     try {
       const imported = await importKeys(await source.load(AbortSignal.timeout(timeoutMs)))
@@ -73,13 +76,12 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
 
   /** Starts a refresh unless one runs or this window has had its own. A lease, not a flag: an owner may be cancelled. */
   function refreshIfDue(source: KeySource): void {
-    const time = now()
-    if (refreshing && time - refreshing.startedAt < 2 * timeoutMs) return
+    if (refreshing && since(refreshing.startedAt) < 2 * timeoutMs) return
     const wait = keys ? windowMs : failures === 0 ? 0 : Math.min(1000 * 2 ** (failures - 1), longestBackOffMs)
-    if (time - attemptedAt < wait) return
-    attemptedAt = time
+    if (since(attemptedAt) < wait) return
+    attemptedAt = now()
     const done = refresh(source)
-    refreshing = { done, startedAt: time }
+    refreshing = { done, startedAt: attemptedAt }
     source.waitUntil(done)
   }
 
@@ -92,7 +94,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
     clearTimeout(timer)
   }
 
-  const isOld = () => now() - loadedAt > windowMs
+  const isOld = () => since(loadedAt) > windowMs
   const matching = (kid: string | undefined) => keys?.filter((key) => kid === undefined || key.kid === kid) ?? []
 
   return {

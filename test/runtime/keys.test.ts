@@ -1,5 +1,5 @@
 /** 3.2: the key set, by a clock that the test moves. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createKeySet, type KeySource } from '../../runtime/identity/keys.ts'
 import { createIssuer } from '../support/tokens.ts'
 
@@ -87,6 +87,47 @@ describe('an outage', () => {
     expect(state.failures).toBe(state.loads - 1)
   })
 
+  it.each<[string, () => Promise<string>]>([
+    ['an error', () => Promise.reject(new Error('down'))],
+    ['no JSON', async () => '<!doctype html>'],
+    ['null', async () => 'null'],
+    ['an empty set', async () => '{"keys":[]}'],
+    ['more than 512 KiB', async () => `${JSON.stringify({ keys: [first.jwk] })}${' '.repeat(512 * 1024)}`],
+  ])('of an hour with %s: no wrong answer, whatever arrives, and 300 s between two tries', async (_what, load) => {
+    const { state, set, source, find, settled } = endpoint()
+    await find('key-1')
+    const tries = [state.now]
+    source.load = () => {
+      tries.push(state.now)
+      return load()
+    }
+    for (let second = 0; second < 3600; second += 10) {
+      state.now += 10_000
+      expect(await find('key-1')).toEqual(['key-1'])
+      expect(await find('key-2')).toEqual([])
+      expect(await set.renew(source)).toBe(false)
+      await settled()
+    }
+    expect(tries).toHaveLength(1 + 12)
+    expect(tries.slice(1).every((time, index) => time - tries[index]! >= 300_000)).toBe(true)
+    source.load = async () => JSON.stringify({ keys: [second.jwk] })
+    state.now += 300_000
+    expect(await find('key-2')).toEqual(['key-2'])
+    expect(await find('key-1')).toEqual([])
+  })
+
+  it('of a seeded set, whose address never answered, is no other', async () => {
+    const { state, source, settled } = endpoint()
+    const set = createKeySet(() => state.now, JSON.stringify({ keys: [first.jwk] }))
+    state.isDown = true
+    for (let minute = 0; minute < 20; minute++) {
+      expect(await set.find('key-1', source)).toHaveLength(1)
+      await settled()
+      state.now += 60_000
+    }
+    expect(state.loads).toBe(4)
+  })
+
   it('of a set that was never fetched is tried again after 1, 2, 4 … 30 seconds', async () => {
     const { state, find } = endpoint()
     state.isDown = true
@@ -102,6 +143,51 @@ describe('an outage', () => {
     state.isDown = false
     state.now += 30_000
     expect(await find('key-1')).toEqual(['key-1'])
+  })
+})
+
+describe('a clock that is set back', () => {
+  it.each([60_000, 3_600_000])(
+    'by %i ms: no flood of tries, and what is due comes within two windows',
+    async (back) => {
+      const { state, find, settled } = endpoint()
+      await find('key-1')
+      state.now -= back
+      state.keys = [second.jwk]
+      for (let i = 0; i < 100; i++) await find(`unknown-${i}`)
+      expect(state.loads).toBeLessThanOrEqual(2)
+      for (let second = 0; second < 600; second += 10) {
+        state.now += 10_000
+        await find('key-1')
+        await settled()
+      }
+      expect(await find('key-2')).toEqual(['key-2'])
+      expect(await find('key-1')).toEqual([])
+      expect(state.loads).toBeLessThanOrEqual(4)
+    },
+  )
+
+  it('an hour before a set that was never fetched is tried again: it is tried all the same', async () => {
+    const { state, find } = endpoint()
+    state.isDown = true
+    await find('key-1')
+    state.isDown = false
+    state.now -= 3_600_000
+    expect(await find('key-1')).toEqual(['key-1'])
+  })
+
+  it('during a refresh that nobody ended: its lease ends too', async () => {
+    const { state, source, find } = endpoint()
+    const { load } = source
+    await find('key-1')
+    state.now += 300_000
+    source.load = () => new Promise(() => {})
+    void find('key-2')
+    await Promise.resolve()
+    state.now -= 3_600_000
+    source.load = load
+    state.keys = [second.jwk]
+    expect(await find('key-2')).toEqual(['key-2'])
   })
 })
 
@@ -150,5 +236,14 @@ describe('the set itself', () => {
     }
     expect((await set.find('key-1', source)).map(({ kid }) => kid)).toEqual(['key-1'])
     expect(loads).toBe(1)
+  })
+
+  it('a seed waits for nothing: not for an address that never answers, and no timer runs', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const set = createKeySet(() => 0, JSON.stringify({ keys: [first.jwk] }))
+    const source: KeySource = { load: () => new Promise(() => {}), waitUntil() {}, failed() {} }
+    expect(await set.find('key-1', source)).toHaveLength(1)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
