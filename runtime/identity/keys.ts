@@ -51,9 +51,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
 
   async function refresh(source: KeySource): Promise<void> {
     try {
-      const imported = await importKeys(await source.load(AbortSignal.timeout(timeoutMs)))
-      if (imported.length === 0) throw new Error('the key set holds no ES256 key')
-      keys = imported
+      keys = await importKeys(await source.load(AbortSignal.timeout(timeoutMs)))
       loadedAt = now()
       failures = 0
     } catch (error) {
@@ -113,7 +111,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   }
 }
 
-/** Entries that are no P-256 signing key are skipped, not fatal (RFC 7517 section 5). */
+/** Entries that are no P-256 signing key are skipped, not fatal (RFC 7517 section 5). @throws where nothing is left. */
 async function importKeys(text: string): Promise<Key[]> {
   if (text.length > longestBody) throw new Error(tooLarge)
   const entries = (JSON.parse(text) as { keys?: unknown } | null)?.keys
@@ -139,5 +137,6 @@ async function importKeys(text: string): Promise<Key[]> {
       // a point that is not on the curve
     }
   }
+  if (keys.length === 0) throw new Error('the key set holds no ES256 key')
   return keys
 }

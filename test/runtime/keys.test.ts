@@ -238,6 +238,20 @@ describe('the set itself', () => {
     expect(loads).toBe(1)
   })
 
+  it.each(['{"keys":[]}', '{"keys":[{"kty":"RSA"}]}', '{}', 'no JSON'])(
+    'a seed without a key (%s) is none: the address is tried again after a second, not a window',
+    async (seed) => {
+      const { state, source } = endpoint()
+      const set = createKeySet(() => state.now, seed)
+      state.isDown = true
+      expect(await set.find('key-1', source)).toEqual([])
+      expect([state.loads, state.failures]).toEqual([1, 2])
+      state.isDown = false
+      state.now += 1000
+      expect(await set.find('key-1', source)).toHaveLength(1)
+    },
+  )
+
   it('a seed waits for nothing: not for an address that never answers, and no timer runs', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
