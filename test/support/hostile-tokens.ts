@@ -8,8 +8,7 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type JsonWebKey,
-  type KeyObject,
-  KeyObject as Keys,
+  KeyObject,
   randomBytes,
   sign,
   type webcrypto,
@@ -18,17 +17,17 @@ import { createIssuer, type Issuer } from './tokens.ts'
 
 /** The header lines of a request, byte for byte. */
 export type Lines = (readonly [name: string, value: string])[]
-export type Refused = readonly [name: string, lines: Lines]
+type Refused = readonly [name: string, lines: Lines]
 /** With whom `OptionalUser()` must receive. */
-export type Accepted = readonly [name: string, sent: { lines: Lines; id: string }]
+type Accepted = readonly [name: string, sent: { lines: Lines; id: string }]
 
-export interface TokenClass {
+interface TokenClass {
   name: string
   accepted: Accepted[]
   refused: Refused[]
 }
 
-export interface Hostile {
+interface Hostile {
   /** What the key set's address answers: these tokens' keys, among junk. */
   keySet: string
   classes: TokenClass[]
@@ -38,7 +37,7 @@ export interface Hostile {
   token(claims: Record<string, unknown>): string
 }
 
-export interface Place {
+interface Place {
   issuer: string
   audience: string
   /** Where an attacker's key set is; nobody may ask for it. */
@@ -1256,7 +1255,7 @@ const lone = new Map(
   ].map((kid) => [kid, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey]),
 )
 
-const privateOf = ({ privateKey }: Issuer): KeyObject => Keys.from(privateKey as webcrypto.CryptoKey)
+const privateOf = ({ privateKey }: Issuer): KeyObject => KeyObject.from(privateKey as webcrypto.CryptoKey)
 
 /** Decodes to the same bytes, but for the bits that are none of them. */
 function otherBits(text: string): string {
