@@ -74,8 +74,8 @@ it('the one refusal: the envelope, and nothing of its reason', async () => {
 
 it('each name stands for one token', () => {
   expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([])
-  expect(classes.flatMap(({ refused }) => refused).length).toBeGreaterThanOrEqual(700)
-  expect(classes.flatMap(({ accepted }) => accepted).length).toBeGreaterThanOrEqual(100)
+  expect(classes.flatMap(({ refused }) => refused).length).toBeGreaterThanOrEqual(1000)
+  expect(classes.flatMap(({ accepted }) => accepted).length).toBeGreaterThanOrEqual(150)
 })
 
 describe.each(classes)('$name', ({ accepted, refused }) => {
