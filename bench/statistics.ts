@@ -8,6 +8,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
+/** Each of the same round: what drifts in the machine falls out. */
+export function ratios(own: readonly number[], peer: readonly number[]): number[] {
+  return own.map((value, index) => value / peer[index]!)
+}
+
 /**
  * Runs every variant once in each round. Each round starts with the next variant, so that none always follows the same
  * one, and whatever drifts in the machine drifts for all of them.

@@ -47,20 +47,32 @@ export async function spawnToFirstAnswer(
   }
 }
 
+/** As `spawnWorkerd`. @returns once it answers there. */
+export async function startWorkerd(path: string, ...how: Parameters<typeof spawnWorkerd>): Promise<Workerd> {
+  const workerd = await spawnWorkerd(...how)
+  await workerd.answered(path).catch(async (error) => {
+    await workerd.stop()
+    throw error
+  })
+  return workerd
+}
+
 /**
  * What it logs is thrown away.
  * @param modules the first is the entry.
  * @param bindings texts.
  * @param v8Flags `--max-old-space-size=64`: its heap is else as large as the machine lets it be.
+ * @param durableObjects the classes of the entry, by the binding of each; what they store is kept in memory.
  */
 export async function spawnWorkerd(
   modules: readonly WorkerModule[],
   bindings: Record<string, string>,
   v8Flags: readonly string[] = [],
+  durableObjects: Record<string, string> = {},
 ): Promise<Workerd> {
   const port = await freePort()
   const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
-  const config = writeConfig(folder, modules, bindings, port, v8Flags)
+  const config = writeConfig(folder, modules, bindings, port, v8Flags, durableObjects)
   const began = performance.now()
   const child = spawn(binary, ['serve', config], { stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
@@ -162,6 +174,7 @@ function writeConfig(
   bindings: Record<string, string>,
   port: number,
   v8Flags: readonly string[],
+  durableObjects: Record<string, string>,
 ): string {
   const embedded = modules.map(({ name, contents }, index) => {
     const file = `module-${index}`
@@ -170,6 +183,9 @@ function writeConfig(
     return `(name = ${quoted(name)}, ${kind} = embed ${quoted(file)})`
   })
   const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quoted(name)}, text = ${quoted(text)})`)
+  const objects = Object.entries(durableObjects)
+  const namespaces = objects.map(([, name]) => `(className = ${quoted(name)}, uniqueKey = ${quoted(name)})`)
+  const references = objects.map(([name, to]) => `(name = ${quoted(name)}, durableObjectNamespace = ${quoted(to)})`)
   const config = path.join(folder, 'config.capnp')
   fs.writeFileSync(
     config,
@@ -190,8 +206,10 @@ const worker :Workerd.Worker = (
     ${embedded.join(',\n    ')},
   ],
   bindings = [
-    ${texts.join(',\n    ')}
+    ${[...texts, ...references].join(',\n    ')}
   ],
+  durableObjectNamespaces = [${namespaces.join(', ')}],
+  durableObjectStorage = (inMemory = void),
 );
 `,
   )

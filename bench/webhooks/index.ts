@@ -2,13 +2,13 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type { Job, Measured } from '../client.ts'
 import { ms, say } from '../say.ts'
-import { interleave, median } from '../statistics.ts'
+import { interleave, median, ratios } from '../statistics.ts'
+import { type Sender, startSender } from '../threads.ts'
+import { cpuMs, isTold, residentMebibytes } from '../usage.ts'
 import type { Workerd, WorkerModule } from '../workerd.ts'
-import type { Measured } from './client.ts'
-import { delivery, providers } from './deliveries.ts'
-import { type Sender, startSender } from './threads.ts'
-import { cpuMs, isTold, residentMebibytes } from './usage.ts'
+import { type Delivery, delivery, providers } from './deliveries.ts'
 import { bundles, start, type Variant } from './variants.ts'
 
 const variants: Record<Variant, string> = { byHand: 'by hand', built: 'built', bySdk: 'its SDK' }
@@ -55,6 +55,13 @@ async function withWorkers(
   }
 }
 
+/** What every delivery is answered. */
+const handled = { status: 200, body: '{"ok":true,"handled":true}' }
+
+function deliver(port: number, { head, body }: Delivery, count: number, connections: number): Job {
+  return { what: 'send', port, requests: [[head, body]], expected: handled, count, connections }
+}
+
 interface Figures {
   what: string
   rates: Record<Variant, number[]>
@@ -78,9 +85,8 @@ async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender:
       for (const { provider, length, count, connections, warm, rounds, figures } of cases) {
         const round = async (name: Variant, figure?: number[]) => {
           const { port, pid } = workers[name]
-          const sent = delivery(provider, length)
           const before = isTold ? cpuMs(pid) : 0
-          const { milliseconds, busy } = await sender.run({ what: 'deliver', port, count, connections, ...sent })
+          const { milliseconds, busy } = await sender.run(deliver(port, delivery(provider, length), count, connections))
           if (isTold) figure?.push((cpuMs(pid) - before) / count)
           busiest = Math.max(busiest, busy)
           return (count * 1000) / milliseconds
@@ -120,8 +126,6 @@ function tell({ what, rates, cpu }: Figures): void {
   }
 }
 
-const ratios = (own: number[], peer: number[]) => own.map((value, index) => value / peer[index]!)
-
 /** A heap of about what the edge allows: that of this machine would take a hundred thousand deliveries to fill. */
 const edgeHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
 
@@ -133,8 +137,7 @@ async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sen
   const work = async (workers: Record<Variant, Workerd>) => {
     for (const name of compared) {
       const { port, pid } = workers[name]
-      const send = (count: number) =>
-        sender.run({ what: 'deliver', port, count, connections: 4, ...delivery('stripe', 1024) })
+      const send = (count: number) => sender.run(deliver(port, delivery('stripe', 1024), count, 4))
       await send(25_000)
       const warm = residentMebibytes(pid)
       const looks: number[] = []
@@ -163,8 +166,8 @@ async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sende
       let all: Measured | undefined
       const beside = await meanwhile(other, port, async () => {
         const [many] = await Promise.all([
-          sender.run({ what: 'deliver', port, count: 200, connections: 200, ...delivery('stripe', 1_000_000) }),
-          sender.run({ what: 'trickle', port, pauseMs: 1, ...delivery('stripe', 1024) }),
+          sender.run(deliver(port, delivery('stripe', 1_000_000), 200, 200)),
+          sender.run({ what: 'trickle', port, pauseMs: 1, expected: handled, ...delivery('stripe', 1024) }),
         ])
         all = many
       })

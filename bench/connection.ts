@@ -8,7 +8,7 @@ export interface Answer {
 
 export interface Connection {
   /** @throws Error when the connection ends before the answer. */
-  ask(...parts: Uint8Array[]): Promise<Answer>
+  ask(parts: readonly Uint8Array[]): Promise<Answer>
   /** The same, the body a byte at a time. */
   trickle(head: Uint8Array, body: Uint8Array, pauseMs: number): Promise<Answer>
   close(): void
@@ -39,7 +39,7 @@ export async function connect(port: number): Promise<Connection> {
   }
 
   return {
-    ask(...parts) {
+    ask(parts) {
       const answer = answered()
       for (const part of parts) socket.write(part)
       return answer

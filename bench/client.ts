@@ -1,16 +1,29 @@
 /** The sender, in a thread of its own: a job arrives as a message, and what it measured goes back. */
 import { parentPort, threadId } from 'node:worker_threads'
 import { type Answer, type Connection, connect } from './connection.ts'
+import { median } from './statistics.ts'
 
-interface Sent {
-  port: number
-  head: Uint8Array
-  body: Uint8Array
+/** What any other answer ends the job for. */
+interface Expected {
+  status: number
+  /** Absent: it differs from answer to answer. */
+  body?: string
 }
 
+/** A request, in the parts in which it is sent. */
+export type Parts = readonly Uint8Array[]
+
 export type Job =
-  | ({ what: 'deliver'; count: number; connections: number } & Sent)
-  | ({ what: 'trickle'; pauseMs: number } & Sent)
+  /** The requests in turn, so many altogether, over connections that each wait for their answer. */
+  | {
+      what: 'send'
+      port: number
+      requests: readonly Parts[]
+      expected: Expected
+      count: number
+      connections: number
+    }
+  | { what: 'trickle'; port: number; head: Uint8Array; body: Uint8Array; expected: Expected; pauseMs: number }
   /** One small request after the other, until the flag is set. */
   | { what: 'plain'; port: number; flag: Int32Array }
 
@@ -20,14 +33,14 @@ export interface Measured {
   busy: number
   /** Of a single answer. */
   slowestMs: number
+  medianMs: number
   answers: number
 }
 
-const handled = '{"ok":true,"handled":true}'
 const plainRequest = Buffer.from('GET /plain HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
 
 async function run(job: Job): Promise<Measured> {
-  if (job.what === 'deliver') return deliver(job)
+  if (job.what === 'send') return send(job)
   const connection = await connect(job.port)
   try {
     return await (job.what === 'trickle' ? trickle(connection, job) : plain(connection, job))
@@ -36,13 +49,13 @@ async function run(job: Job): Promise<Measured> {
   }
 }
 
-async function deliver({ port, head, body, count, connections }: Job & { what: 'deliver' }): Promise<Measured> {
+async function send({ port, requests, expected, count, connections }: Job & { what: 'send' }): Promise<Measured> {
   const open = await Promise.all(Array.from({ length: connections }, () => connect(port)))
   try {
-    let left = count
+    let sent = 0
     return await timed(async (expect) => {
       const one = async (connection: Connection) => {
-        while (left-- > 0) await expect(connection.ask(head, body), handled)
+        while (sent < count) await expect(connection.ask(requests[sent++ % requests.length]!), expected)
       }
       await Promise.all(open.map(one))
     })
@@ -51,36 +64,44 @@ async function deliver({ port, head, body, count, connections }: Job & { what: '
   }
 }
 
-function trickle(connection: Connection, { head, body, pauseMs }: Job & { what: 'trickle' }): Promise<Measured> {
-  return timed(async (expect) => expect(connection.trickle(head, body, pauseMs), handled))
+function trickle(
+  connection: Connection,
+  { head, body, pauseMs, expected }: Job & { what: 'trickle' },
+): Promise<Measured> {
+  return timed(async (expect) => expect(connection.trickle(head, body, pauseMs), expected))
 }
 
 function plain(connection: Connection, { flag }: Job & { what: 'plain' }): Promise<Measured> {
   return timed(async (expect) => {
     while (Atomics.load(flag, 0) === 0) {
-      await expect(connection.ask(plainRequest), '{"ok":true}')
+      await expect(connection.ask([plainRequest]), { status: 200, body: '{"ok":true}' })
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   })
 }
 
-type Expect = (answer: Promise<Answer>, expected: string) => Promise<void>
+type Expect = (answer: Promise<Answer>, expected: Expected) => Promise<void>
 
 /** @throws Error for an answer that is not the expected one. */
 async function timed(work: (expect: Expect) => Promise<void>): Promise<Measured> {
-  let answers = 0
-  let slowestMs = 0
+  const waits: number[] = []
   const before = performance.eventLoopUtilization()
   const began = performance.now()
   await work(async (answer, expected) => {
     const asked = performance.now()
     const { status, body } = await answer
-    if (status !== 200 || body !== expected) throw new Error(`answered ${status} ${body}`)
-    slowestMs = Math.max(slowestMs, performance.now() - asked)
-    answers++
+    if (status !== expected.status || body !== (expected.body ?? body)) throw new Error(`answered ${status} ${body}`)
+    waits.push(performance.now() - asked)
   })
   const milliseconds = performance.now() - began
-  return { milliseconds, busy: performance.eventLoopUtilization(before).utilization, slowestMs, answers }
+  const busy = performance.eventLoopUtilization(before).utilization
+  return {
+    milliseconds,
+    busy,
+    slowestMs: waits.reduce((most, wait) => Math.max(most, wait), 0),
+    medianMs: median(waits),
+    answers: waits.length,
+  }
 }
 
 parentPort?.on('message', async ({ id, job }: { id: number; job: Job }) => {

@@ -1,0 +1,40 @@
+/** Modules for workerd: of a project, as the build makes it, and of a worker that was written by hand. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import esbuild from 'esbuild'
+import { build } from '../build/index.ts'
+import { projectTarget } from '../build/targets.ts'
+import type { WorkerModule } from './workerd.ts'
+
+/**
+ * @param folder where the project is written.
+ * @param source of its only file.
+ * @param roles that its rules name.
+ */
+export async function builtModules(folder: string, source: string, roles: string[] = []): Promise<WorkerModule[]> {
+  const entry = 'src/app.module.ts'
+  const file = path.join(folder, entry)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, source)
+  const { built, refusals } = await build(projectTarget(folder, { project: 'bench', entry, budgetKib: 100_000 }, roles))
+  if (!built) throw new Error(`the project is refused: ${JSON.stringify(refusals)}`)
+  const out = path.join(folder, '.stack/out')
+  const others = fs.readdirSync(out).filter((name) => name.endsWith('.js') && name !== 'worker.js')
+  return ['worker.js', ...others].map((name) => ({ name, contents: fs.readFileSync(path.join(out, name)) }))
+}
+
+/** Minified, as the build's own. @param define what a name that the file declares is replaced by, as an expression. */
+export async function bundle(file: string, define: Record<string, string> = {}): Promise<WorkerModule[]> {
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*', 'cloudflare:*'],
+    define,
+  })
+  return [{ name: 'worker.js', contents: outputFiles[0]!.contents }]
+}
