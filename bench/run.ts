@@ -1,8 +1,13 @@
 /** `npm run bench -- <name>`: every figure beside a peer's of the same run, as a ratio. */
 import { benchBuild } from './build/index.ts'
+import { benchRequests } from './requests/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
-const benches: Record<string, () => Promise<void>> = { build: benchBuild, webhooks: benchWebhooks }
+const benches: Record<string, () => Promise<void>> = {
+  build: benchBuild,
+  requests: benchRequests,
+  webhooks: benchWebhooks,
+}
 
 const [name = ''] = process.argv.slice(2)
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

@@ -33,6 +33,7 @@ const rooms = [
   'test/edge/hooks',
   'examples/orders',
   'bench',
+  'bench/requests/workers',
 ]
 
 const checks: Check[] = [

@@ -1,0 +1,48 @@
+/** How often the key set is fetched when many need it at once, when it cannot be had, and for keys that nobody has. */
+import { say } from '../say.ts'
+import type { Sender } from '../threads.ts'
+import { startWorkerd, type WorkerModule } from '../workerd.ts'
+import { request } from './asking.ts'
+import type { Issuer } from './issuer.ts'
+import { type KeySetServer, serveKeySet } from './key-set.ts'
+
+/** @param built of the project. */
+export async function benchFetches(built: readonly WorkerModule[], issuer: Issuer, sender: Sender): Promise<void> {
+  console.log('\nfetches of the key set')
+  const signedIn = request('GET', '/profile', await issuer.token())
+  const unknown = await Promise.all(
+    Array.from({ length: 100 }, async (_, index) =>
+      request('GET', '/profile', await issuer.token({}, `unknown-${index}`)),
+    ),
+  )
+  const ask = (port: number, requests: Buffer[][], count: number, connections: number, status: number) =>
+    sender.run({ what: 'send', port, requests, expected: { status }, count, connections })
+  const told = (what: string, asked: number, target: number) => say(what, `${asked}`, undefined, `${target}`)
+
+  await withWorker(built, issuer, issuer.keySet, async (port, keySet) => {
+    await ask(port, [signedIn], 50, 50, 200)
+    told('50 requests at once, none before (1)', keySet.asked(), 1)
+    const before = keySet.asked()
+    await ask(port, unknown, unknown.length, 10, 401)
+    told('then 100 requests, each with an unknown kid (0)', keySet.asked() - before, 0)
+  })
+  await withWorker(built, issuer, undefined, async (port, keySet) => {
+    await ask(port, [signedIn], 100, 10, 401)
+    told('100 requests, and the address answers 500 (1)', keySet.asked(), 1)
+  })
+}
+
+async function withWorker(
+  built: readonly WorkerModule[],
+  issuer: Issuer,
+  body: string | undefined,
+  work: (port: number, keySet: KeySetServer) => Promise<void>,
+): Promise<void> {
+  const keySet = await serveKeySet(body)
+  try {
+    const worker = await startWorkerd('/plain', built, { ...issuer.bindings, AUTH_JWKS_URL: keySet.url })
+    await work(worker.port, keySet).finally(worker.stop)
+  } finally {
+    keySet.close()
+  }
+}

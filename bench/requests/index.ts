@@ -1,0 +1,25 @@
+/** The path of a request against a Worker written by hand and a NestJS application: in plain workerd, over loopback. */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { startSender } from '../threads.ts'
+import { benchFetches } from './fetches.ts'
+import { createIssuer } from './issuer.ts'
+import { projectModules } from './project.ts'
+import { benchSignedIn } from './signed-in.ts'
+import { benchVerifying } from './verifying.ts'
+
+export async function benchRequests(): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-bench-'))
+  const sender = startSender()
+  try {
+    const issuer = await createIssuer()
+    const built = await projectModules(folder)
+    await benchSignedIn(built, issuer, sender)
+    await benchVerifying(issuer, sender)
+    await benchFetches(built, issuer, sender)
+  } finally {
+    await sender.end()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}

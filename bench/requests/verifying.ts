@@ -1,0 +1,43 @@
+/** What it costs to verify a token, beside the signature alone: many, one after the other, in one request. */
+import path from 'node:path'
+import { bundle } from '../bundle.ts'
+import { say } from '../say.ts'
+import { interleave, median, ratios } from '../statistics.ts'
+import type { Sender } from '../threads.ts'
+import { cpuMs, isTold } from '../usage.ts'
+import { startWorkerd } from '../workerd.ts'
+import { request } from './asking.ts'
+import type { Issuer } from './issuer.ts'
+
+const count = 3_000
+const rounds = 7
+
+export async function benchVerifying(issuer: Issuer, sender: Sender): Promise<void> {
+  console.log(`\na token is verified, ${count} times in a request; medians of ${rounds} interleaved rounds`)
+  const modules = await bundle(path.join(import.meta.dirname, 'workers/verify.ts'))
+  const bindings = { ...issuer.bindings, SIGNING_KEY: issuer.jwk, TOKEN: await issuer.token() }
+  const worker = await startWorkerd('/', modules, bindings)
+  const { port, pid } = worker
+  const measure = (verifier: string) => async () => {
+    const requests = [request('GET', `/${verifier}?${count}`)]
+    const before = isTold ? cpuMs(pid) : 0
+    const expected = { status: 200 }
+    const { milliseconds } = await sender.run({ what: 'send', port, requests, expected, count: 1, connections: 1 })
+    return ((isTold ? cpuMs(pid) - before : milliseconds) * 1000) / count
+  }
+  try {
+    const variants = { signature: measure('signature'), runtime: measure('runtime'), jose: measure('jose') }
+    await interleave(1, variants)
+    const values = await interleave(rounds, variants)
+    const tell = (what: string, name: string, target?: string) => {
+      const own = values[name]!
+      const ratio = name === 'signature' ? undefined : median(ratios(own, values['signature']!))
+      say(what, `${median(own).toFixed(1)} µs`, ratio, target)
+    }
+    tell('crypto.subtle.verify alone', 'signature')
+    tell('the runtime', 'runtime', '≤ 1.25')
+    tell('jose', 'jose')
+  } finally {
+    await worker.stop()
+  }
+}
