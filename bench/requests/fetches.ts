@@ -17,18 +17,18 @@ export async function benchFetches(built: readonly WorkerModule[], issuer: Issue
   )
   const ask = (port: number, requests: Buffer[][], count: number, connections: number, status: number) =>
     sender.run({ what: 'send', port, requests, expected: { status }, count, connections })
-  const told = (what: string, asked: number, target: number) => say(what, `${asked}`, undefined, `${target}`)
+  const told = (what: string, asked: number, target: number) => say(what, `${asked}`, undefined, `target: ${target}`)
 
   await withWorker(built, issuer, issuer.keySet, async (port, keySet) => {
     await ask(port, [signedIn], 50, 50, 200)
-    told('50 requests at once, none before (1)', keySet.asked(), 1)
+    told('50 requests at once, none before', keySet.asked(), 1)
     const before = keySet.asked()
     await ask(port, unknown, unknown.length, 10, 401)
-    told('then 100 requests, each with an unknown kid (0)', keySet.asked() - before, 0)
+    told('then 100 requests, each with an unknown kid', keySet.asked() - before, 0)
   })
   await withWorker(built, issuer, undefined, async (port, keySet) => {
     await ask(port, [signedIn], 100, 10, 401)
-    told('100 requests, and the address answers 500 (1)', keySet.asked(), 1)
+    told('100 requests, and the address answers 500', keySet.asked(), 1)
   })
 }
 

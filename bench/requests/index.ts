@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { startSender } from '../threads.ts'
 import { benchFetches } from './fetches.ts'
+import { benchGated } from './gated.ts'
 import { createIssuer } from './issuer.ts'
 import { projectModules } from './project.ts'
 import { benchSignedIn } from './signed-in.ts'
@@ -18,6 +19,7 @@ export async function benchRequests(): Promise<void> {
     await benchSignedIn(built, issuer, sender)
     await benchVerifying(issuer, sender)
     await benchFetches(built, issuer, sender)
+    await benchGated(built, issuer, sender, folder)
   } finally {
     await sender.end()
     fs.rmSync(folder, { recursive: true, force: true })

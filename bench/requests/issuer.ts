@@ -12,6 +12,7 @@ export interface Issuer {
   token(claims?: Record<string, unknown>, kid?: string): Promise<string>
 }
 
+/** Who the tokens are of. */
 export const userId = 'usr_01KF3Q8Z4M6T0X2C5V7B9N1S3D'
 
 const ownKid = '01KF3Q8Z4N8P2R6S0T4V8W1X3Y'

@@ -1,10 +1,11 @@
 /** A signed-in request that needs no database, and the two that are refused: throughput, and the cpu of one. */
 import path from 'node:path'
 import { bundle } from '../bundle.ts'
+import { load } from '../load.ts'
 import { say } from '../say.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import type { Sender } from '../threads.ts'
-import { cpuMs, isTold } from '../usage.ts'
+import { isTold } from '../usage.ts'
 import { bareWorker, startWorkerd, type WorkerModule } from '../workerd.ts'
 import { request } from './asking.ts'
 import type { Issuer } from './issuer.ts'
@@ -35,21 +36,21 @@ export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issu
   console.log(`\na signed-in JSON route of a hundred, no database; ${connections} connections`)
   console.log('requests a second, the median of interleaved rounds; the cpu of one request, of all rounds')
   const asked = await requests(issuer)
+  const define = { otherRoutes: JSON.stringify(otherRoutes) }
+  const byHand = await bundle(path.join(import.meta.dirname, 'workers/by-hand.ts'), define)
   const names = Object.keys(asked)
   const rates: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
   const cpu: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]))
   let busiest = 0
   for (let generation = 0; generation < generations; generation++) {
-    await withServers(built, issuer, async (servers) => {
+    await withServers({ built, byHand }, issuer, async (servers) => {
       const round = (isCounted: boolean) => async (name: string) => {
         const { server, parts, expected } = asked[name]!
-        const { port, pid } = servers[server]
-        const before = isTold ? cpuMs(pid) : 0
-        const job = { what: 'send', port, requests: [parts], expected, count, connections } as const
-        const { milliseconds, busy } = await sender.run(job)
-        if (isCounted && isTold) cpu[name]! += cpuMs(pid) - before
+        const job = { requests: [parts], expected, count, connections }
+        const { requestsPerSecond, cpuMs, busy } = await load(sender, servers[server], job)
+        if (isCounted) cpu[name]! += cpuMs
         if (server !== 'bare') busiest = Math.max(busiest, busy)
-        return (count * 1000) / milliseconds
+        return requestsPerSecond
       }
       const each = (one: (name: string) => Promise<number>) =>
         Object.fromEntries(names.map((name) => [name, () => one(name)]))
@@ -58,7 +59,7 @@ export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issu
       for (const name of names) rates[name]!.push(...values[name]!)
     })
   }
-  const microseconds = (name: string) => (cpu[name]! * 1000) / (generations * rounds * count)
+  const microseconds = (name: string) => (cpu[name]! * 1000) / (generations * rounds)
   tell(asked, rates, isTold ? microseconds : undefined)
   say('the sending thread, in its busiest round but of bare', `${Math.round(busiest * 100)} % busy`)
 }
@@ -89,8 +90,9 @@ function tell(
   microseconds: ((name: string) => number) | undefined,
 ): void {
   for (const [name, { what }] of Object.entries(asked)) {
-    const compared = name === 'built' ? median(ratios(rates['built']!, rates['byHand']!)) : undefined
-    say(what, `${median(rates[name]!).toFixed(0)} /s`, compared, 'of by hand, ≥ 1.05')
+    const rate = `${median(rates[name]!).toFixed(0)} /s`
+    if (name !== 'built') say(what, rate)
+    else say(what, rate, median(ratios(rates['built']!, rates['byHand']!)), 'to by hand, ≥ 1.05')
   }
   if (!microseconds) return
   const targets: Record<string, [peer: string, target?: string][]> = {
@@ -111,16 +113,13 @@ function tell(
 
 /** Runs the work with servers of their own, which are then ended. */
 async function withServers(
-  built: readonly WorkerModule[],
+  { built, byHand }: Record<'built' | 'byHand', readonly WorkerModule[]>,
   issuer: Issuer,
   work: (servers: Record<ServerName, Server>) => Promise<void>,
 ): Promise<void> {
   const keySet = await serveKeySet(issuer.keySet)
   const servers: Partial<Record<ServerName, Server>> = {}
   const { AUTH_ISSUER, AUTH_AUDIENCE } = issuer.bindings
-  const byHand = await bundle(path.join(import.meta.dirname, 'workers/by-hand.ts'), {
-    otherRoutes: JSON.stringify(otherRoutes),
-  })
   try {
     servers.bare = await startWorkerd('/', [{ name: 'worker.js', contents: bareWorker }], {})
     servers.byHand = await startWorkerd('/plain', byHand, { ...issuer.bindings, SIGNING_KEY: issuer.jwk })

@@ -1,10 +1,11 @@
 /** What it costs to verify a token, beside the signature alone: many, one after the other, in one request. */
 import path from 'node:path'
 import { bundle } from '../bundle.ts'
+import { load } from '../load.ts'
 import { say } from '../say.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import type { Sender } from '../threads.ts'
-import { cpuMs, isTold } from '../usage.ts'
+import { isTold } from '../usage.ts'
 import { startWorkerd } from '../workerd.ts'
 import { request } from './asking.ts'
 import type { Issuer } from './issuer.ts'
@@ -17,13 +18,11 @@ export async function benchVerifying(issuer: Issuer, sender: Sender): Promise<vo
   const modules = await bundle(path.join(import.meta.dirname, 'workers/verify.ts'))
   const bindings = { ...issuer.bindings, SIGNING_KEY: issuer.jwk, TOKEN: await issuer.token() }
   const worker = await startWorkerd('/', modules, bindings)
-  const { port, pid } = worker
   const measure = (verifier: string) => async () => {
     const requests = [request('GET', `/${verifier}?${count}`)]
-    const before = isTold ? cpuMs(pid) : 0
-    const expected = { status: 200 }
-    const { milliseconds } = await sender.run({ what: 'send', port, requests, expected, count: 1, connections: 1 })
-    return ((isTold ? cpuMs(pid) - before : milliseconds) * 1000) / count
+    const job = { requests, expected: { status: 200 }, count: 1, connections: 1 }
+    const { cpuMs, medianMs } = await load(sender, worker, job)
+    return ((isTold ? cpuMs : medianMs) * 1000) / count
   }
   try {
     const variants = { signature: measure('signature'), runtime: measure('runtime'), jose: measure('jose') }

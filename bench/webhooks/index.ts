@@ -2,11 +2,12 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Job, Measured } from '../client.ts'
+import type { Measured } from '../client.ts'
+import { load, type Requests } from '../load.ts'
 import { ms, say } from '../say.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import { type Sender, startSender } from '../threads.ts'
-import { cpuMs, isTold, residentMebibytes } from '../usage.ts'
+import { isTold, residentMebibytes } from '../usage.ts'
 import type { Workerd, WorkerModule } from '../workerd.ts'
 import { type Delivery, delivery, providers } from './deliveries.ts'
 import { bundles, start, type Variant } from './variants.ts'
@@ -58,8 +59,8 @@ async function withWorkers(
 /** What every delivery is answered. */
 const handled = { status: 200, body: '{"ok":true,"handled":true}' }
 
-function deliver(port: number, { head, body }: Delivery, count: number, connections: number): Job {
-  return { what: 'send', port, requests: [[head, body]], expected: handled, count, connections }
+function deliveries({ head, body }: Delivery, count: number, connections: number): Requests {
+  return { requests: [[head, body]], expected: handled, count, connections }
 }
 
 interface Figures {
@@ -84,12 +85,11 @@ async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender:
     await withWorkers(modules, names, async (workers) => {
       for (const { provider, length, count, connections, warm, rounds, figures } of cases) {
         const round = async (name: Variant, figure?: number[]) => {
-          const { port, pid } = workers[name]
-          const before = isTold ? cpuMs(pid) : 0
-          const { milliseconds, busy } = await sender.run(deliver(port, delivery(provider, length), count, connections))
-          if (isTold) figure?.push((cpuMs(pid) - before) / count)
+          const sent = deliveries(delivery(provider, length), count, connections)
+          const { requestsPerSecond, cpuMs, busy } = await load(sender, workers[name], sent)
+          figure?.push(cpuMs)
           busiest = Math.max(busiest, busy)
-          return (count * 1000) / milliseconds
+          return requestsPerSecond
         }
         const each = (one: (name: Variant) => Promise<number>) =>
           Object.fromEntries(names.map((name) => [name, () => one(name)]))
@@ -136,8 +136,8 @@ async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sen
   const compared = ['byHand', 'built'] as const
   const work = async (workers: Record<Variant, Workerd>) => {
     for (const name of compared) {
-      const { port, pid } = workers[name]
-      const send = (count: number) => sender.run(deliver(port, delivery('stripe', 1024), count, 4))
+      const { pid } = workers[name]
+      const send = (count: number) => load(sender, workers[name], deliveries(delivery('stripe', 1024), count, 4))
       await send(25_000)
       const warm = residentMebibytes(pid)
       const looks: number[] = []
@@ -166,7 +166,7 @@ async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sende
       let all: Measured | undefined
       const beside = await meanwhile(other, port, async () => {
         const [many] = await Promise.all([
-          sender.run(deliver(port, delivery('stripe', 1_000_000), 200, 200)),
+          sender.run({ what: 'send', port, ...deliveries(delivery('stripe', 1_000_000), 200, 200) }),
           sender.run({ what: 'trickle', port, pauseMs: 1, expected: handled, ...delivery('stripe', 1024) }),
         ])
         all = many

@@ -1,0 +1,64 @@
+/** The gated route written by hand: a connection for each request, one statement after the other. */
+import { Client } from '@neondatabase/serverless'
+import { Hono } from 'hono'
+import { tcpSocketClass } from '../../../runtime/database/tcp-socket.ts'
+import { type AuthEnv, answerHeaders, claimsOf } from './signed-in.ts'
+
+interface Env extends AuthEnv {
+  DATABASE_URL: string
+  CLAIMS_KEY: string
+}
+
+const app = new Hono<{ Bindings: Env }>()
+
+app.get('/plain', (context) => context.json({ ok: true }))
+
+app.get('/notes', async (context) => {
+  const { env } = context
+  const claims = await claimsOf(context.req.header('authorization'), env)
+  if (!claims) return context.json({ error: 'unauthorized' }, 401, answerHeaders())
+  const bound = JSON.stringify(claims)
+  const signature = await sign(env.CLAIMS_KEY, bound)
+  const client = connection(env.DATABASE_URL)
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query(
+      `select set_config('role', 'backend_authenticated', true), set_config('request.jwt.claims', $1, true),
+        set_config('request.jwt.signature', $2, true)`,
+      [bound, signature],
+    )
+    const grants = await client.query<{ permissions: string[] }>('select permissions from auth.request_context()')
+    if (!grants.rows[0]?.permissions.includes('notes.read')) {
+      await client.query('rollback')
+      return context.json({ error: 'forbidden' }, 403, answerHeaders())
+    }
+    const { rows } = await client.query('select id, text from notes order by id limit 10')
+    await client.query('commit')
+    return context.json(rows, 200, answerHeaders())
+  } finally {
+    context.executionCtx.waitUntil(client.end())
+  }
+})
+
+/** All else is as the driver has it: start-up, password and the first query go out together. */
+function connection(url: string): Client {
+  const client = new Client(url)
+  const settings = client.neonConfig
+  settings.webSocketConstructor = tcpSocketClass(false) as unknown as typeof WebSocket
+  settings.wsProxy = (host, port) => `${host}:${port}`
+  settings.useSecureWebSocket = false
+  return client
+}
+
+let key: CryptoKey | undefined
+
+async function sign(secret: string, text: string): Promise<string> {
+  const encoder = new TextEncoder()
+  const hmac = { name: 'HMAC', hash: 'SHA-256' }
+  key ??= await crypto.subtle.importKey('raw', encoder.encode(secret), hmac, false, ['sign'])
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+export default app
