@@ -1,16 +1,17 @@
 /** What a process has used so far, as Linux tells it; elsewhere nobody asks. */
 import * as fs from 'node:fs'
 
-export const isTold = fs.existsSync('/proc/self/stat')
+export const isTold = fs.existsSync('/proc/self/schedstat')
 
-/** Linux counts so, whatever its kernel's own clock. */
-const ticksPerSecond = 100
-
-/** @returns milliseconds of all its threads, in its own code and in the kernel's for it. */
+/**
+ * To the nanosecond, where the process' own clock has ticks of ten milliseconds. A thread that ended takes its time along:
+ * what is measured here keeps its threads.
+ * @returns milliseconds of its threads, in their own code and in the kernel's for them.
+ */
 export function cpuMs(pid: number): number {
-  const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // a name may hold anything
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond
+  const threads = fs.readdirSync(`/proc/${pid}/task`)
+  const used = threads.map((thread) => fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'))
+  return used.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / 1e6
 }
 
 /** @returns what of it is in memory. */

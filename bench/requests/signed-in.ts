@@ -18,7 +18,7 @@ import { otherRoutes } from './project.ts'
 const generations = 4
 /** The first rounds of a process are not counted: its code is not yet compiled as it will be. */
 const warm = 3
-const rounds = 3
+const rounds = 4
 const count = 3_000
 const connections = 16
 
@@ -34,13 +34,13 @@ interface Asked {
 /** @param built of the project. */
 export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issuer, sender: Sender): Promise<void> {
   console.log(`\na signed-in JSON route of a hundred, no database; ${connections} connections`)
-  console.log('requests a second, the median of interleaved rounds; the cpu of one request, of all rounds')
+  console.log('requests a second, and the cpu of one; medians of interleaved rounds, and of the ratios in each')
   const asked = await requests(issuer)
   const define = { otherRoutes: JSON.stringify(otherRoutes) }
   const byHand = await bundle(path.join(import.meta.dirname, 'workers/by-hand.ts'), define)
   const names = Object.keys(asked)
   const rates: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
-  const cpu: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]))
+  const cpu: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
   let busiest = 0
   for (let generation = 0; generation < generations; generation++) {
     await withServers({ built, byHand }, issuer, async (servers) => {
@@ -48,7 +48,7 @@ export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issu
         const { server, parts, expected } = asked[name]!
         const job = { requests: [parts], expected, count, connections }
         const { requestsPerSecond, cpuMs, busy } = await load(sender, servers[server], job)
-        if (isCounted) cpu[name]! += cpuMs
+        if (isCounted) cpu[name]!.push(cpuMs)
         if (server !== 'bare') busiest = Math.max(busiest, busy)
         return requestsPerSecond
       }
@@ -59,8 +59,7 @@ export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issu
       for (const name of names) rates[name]!.push(...values[name]!)
     })
   }
-  const microseconds = (name: string) => (cpu[name]! * 1000) / (generations * rounds)
-  tell(asked, rates, isTold ? microseconds : undefined)
+  tell(asked, rates, cpu)
   say('the sending thread, in its busiest round but of bare', `${Math.round(busiest * 100)} % busy`)
 }
 
@@ -84,17 +83,13 @@ async function requests(issuer: Issuer): Promise<Record<string, Asked>> {
   }
 }
 
-function tell(
-  asked: Record<string, Asked>,
-  rates: Record<string, number[]>,
-  microseconds: ((name: string) => number) | undefined,
-): void {
+function tell(asked: Record<string, Asked>, rates: Record<string, number[]>, cpu: Record<string, number[]>): void {
   for (const [name, { what }] of Object.entries(asked)) {
     const rate = `${median(rates[name]!).toFixed(0)} /s`
     if (name !== 'built') say(what, rate)
     else say(what, rate, median(ratios(rates['built']!, rates['byHand']!)), 'to by hand, ≥ 1.05')
   }
-  if (!microseconds) return
+  if (!isTold) return
   const targets: Record<string, [peer: string, target?: string][]> = {
     byHand: [['bare']],
     nest: [['bare']],
@@ -103,10 +98,9 @@ function tell(
     nobody: [['bare', '≤ 1.2']],
   }
   for (const [name, { what }] of Object.entries(asked)) {
-    const own = microseconds(name)
-    say(`  cpu of one: ${what}`, `${own.toFixed(1)} µs`)
+    say(`  cpu of one: ${what}`, `${(median(cpu[name]!) * 1000).toFixed(1)} µs`)
     for (const [peer, target] of targets[name] ?? []) {
-      say(`    to ${asked[peer]!.what}`, '', own / microseconds(peer), target)
+      say(`    to ${asked[peer]!.what}`, '', median(ratios(cpu[name]!, cpu[peer]!)), target)
     }
   }
 }

@@ -10,7 +10,7 @@ import { startWorkerd } from '../workerd.ts'
 import { request } from './asking.ts'
 import type { Issuer } from './issuer.ts'
 
-const count = 3_000
+const count = 4_000
 const rounds = 7
 
 export async function benchVerifying(issuer: Issuer, sender: Sender): Promise<void> {

@@ -117,11 +117,9 @@ function tell({ what, rates, cpu }: Figures): void {
     say(`${what}: ${variants[name]}`, `${median(own).toFixed(median(own) < 100 ? 1 : 0)} /s`, compared, target)
   }
   if (!isTold) return
-  // a tick of cpu is long beside a round: sums
-  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   for (const name of names) {
-    const own = mean(cpu[name])
-    const compared = name === 'byHand' ? undefined : own / mean(cpu.byHand)
+    const own = median(cpu[name])
+    const compared = name === 'byHand' ? undefined : median(ratios(cpu[name], cpu.byHand))
     say(`  cpu of one: ${variants[name]}`, `${own.toFixed(own < 1 ? 3 : 1)} ms`, compared)
   }
 }
