@@ -44,6 +44,9 @@ export async function startDatabase(folder: string): Promise<Database> {
   const keys = keysAt(path.join(folder, 'keys.json'))
   const { postgres: password, ...passwords } = keys.passwords
   const postgres = await startPostgres({ directory: path.join(folder, 'db'), password })
+  // it is in a process group of its own: a terminal's Ctrl-C does not reach it
+  const interrupted = () => void postgres.stop().finally(() => process.exit(130))
+  process.once('SIGINT', interrupted)
   try {
     const owner = `postgresql://postgres:${password}@127.0.0.1:${postgres.port}/postgres`
     const root = path.resolve(import.meta.dirname, '../..')
@@ -65,6 +68,9 @@ export async function startDatabase(folder: string): Promise<Database> {
     port: postgres.port,
     claimsKey: keys.claims_key,
     url: (port) => `postgresql://stack_backend:${passwords.stack_backend}@127.0.0.1:${port}/postgres`,
-    stop: postgres.stop,
+    async stop() {
+      process.off('SIGINT', interrupted)
+      await postgres.stop()
+    },
   }
 }
