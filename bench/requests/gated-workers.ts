@@ -1,0 +1,52 @@
+/** The workers that answer the gated routes: by hand, and the build's with a connection each or with held ones. */
+import path from 'node:path'
+import { bundle } from '../bundle.ts'
+import { startWorkerd, type Workerd, type WorkerModule } from '../workerd.ts'
+import type { Database } from './database.ts'
+import type { Issuer } from './issuer.ts'
+
+export type Variant = 'byHand' | 'each' | 'held'
+
+export interface GatedWorkers {
+  /** `held` is among them where the bundle can hold connections. */
+  variants: readonly Variant[]
+  /**
+   * Runs the work with workers of their own, which are then ended.
+   * @param port of Postgres, or of what stands before it.
+   */
+  run(port: number, work: (workers: Record<Variant, Workerd>) => Promise<void>): Promise<void>
+}
+
+/** The class that holds connections: without its binding the build's worker opens one for each request. */
+const poolClass = 'StackPool'
+
+/** @param built of the project. */
+export async function gatedWorkers(
+  built: readonly WorkerModule[],
+  issuer: Issuer,
+  database: Database,
+  keySetUrl: string,
+): Promise<GatedWorkers> {
+  const byHand = await bundle(path.join(import.meta.dirname, 'workers/gated-by-hand.ts'))
+  const canHold = Buffer.from(built[0]!.contents).includes(poolClass)
+  const variants: Variant[] = ['byHand', 'each', ...(canHold ? ['held' as const] : [])]
+  return {
+    variants,
+    async run(port, work) {
+      const bindings = { ...issuer.bindings, DATABASE_URL: database.url(port), CLAIMS_KEY: database.claimsKey }
+      const ofBuilt = { ...bindings, AUTH_JWKS_URL: keySetUrl }
+      const start: Record<Variant, () => Promise<Workerd>> = {
+        byHand: () => startWorkerd('/plain', byHand, { ...bindings, SIGNING_KEY: issuer.jwk }),
+        each: () => startWorkerd('/plain', built, ofBuilt),
+        held: () => startWorkerd('/plain', built, ofBuilt, [], { STACK_POOL: poolClass }),
+      }
+      const workers = {} as Record<Variant, Workerd>
+      try {
+        for (const variant of variants) workers[variant] = await start[variant]()
+        await work(workers)
+      } finally {
+        await Promise.all(Object.values(workers).map((worker) => worker.stop()))
+      }
+    },
+  }
+}

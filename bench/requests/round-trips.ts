@@ -1,0 +1,66 @@
+/** What a database that is some way off adds to an answer, in round trips over that distance. */
+import { type Load, load } from '../load.ts'
+import { ms, say } from '../say.ts'
+import { interleave, median } from '../statistics.ts'
+import type { Sender } from '../threads.ts'
+import type { Database } from './database.ts'
+import type { Asked } from './gated.ts'
+import type { GatedWorkers, Variant } from './gated-workers.ts'
+import { startSlowProxy } from './slow-proxy.ts'
+
+const distanceMs = 20
+
+/** What is asked of whom. */
+const routes: { name: string; variant: Variant; kind: 'read' | 'write'; what: string; target?: string }[] = [
+  { name: 'byHand', variant: 'byHand', kind: 'read', what: 'by hand, a connection each: read' },
+  { name: 'each read', variant: 'each', kind: 'read', what: 'built, a connection each: read', target: '≤ 4' },
+  { name: 'each write', variant: 'each', kind: 'write', what: 'built, a connection each: write', target: '≤ 5' },
+  { name: 'held read', variant: 'held', kind: 'read', what: 'built, held connections: read', target: '≤ 2' },
+  { name: 'held write', variant: 'held', kind: 'write', what: 'built, held connections: write', target: '≤ 3' },
+]
+
+export async function benchRoundTrips(
+  { variants, run }: GatedWorkers,
+  asked: Asked,
+  database: Database,
+  sender: Sender,
+): Promise<void> {
+  console.log(`\na gated route and one query, the database ${distanceMs} ms away: round trips, and the median latency`)
+  const compared = routes.filter(({ variant }) => variants.includes(variant))
+  const proxy = await startSlowProxy(database.port)
+  try {
+    await run(proxy.port, async (workers) => {
+      const measure = async (count: number, rounds: number): Promise<Record<string, Load[]>> => {
+        const loads: Record<string, Load[]> = Object.fromEntries(compared.map(({ name }) => [name, []]))
+        const turns = compared.map(({ name, variant, kind }) => {
+          const turn = async () => {
+            const one = await load(sender, workers[variant], { ...asked[kind], count, connections: 1 })
+            return loads[name]!.push(one)
+          }
+          return [name, turn] as const
+        })
+        await interleave(rounds, Object.fromEntries(turns))
+        return loads
+      }
+      await measure(20, 1) // keys are fetched, the driver is loaded, code is compiled
+      const near = await measure(20, 3)
+      proxy.delayMs = distanceMs
+      const far = await measure(5, 3)
+      const latency = (name: string) => median(far[name]!.map(({ medianMs }) => medianMs))
+      for (const { name, what, target } of compared) {
+        // of the fastest: whatever else there is to wait for differs from one answer to the other
+        const added = fastest(far[name]!) - fastest(near[name]!)
+        say(what, `${(added / (2 * distanceMs)).toFixed(1)} round trips`, undefined, target)
+        const own = latency(name)
+        if (name === 'byHand') say('  its latency', ms(own))
+        else say('  its latency', ms(own), own / latency('byHand'), name === 'held read' ? '≤ 0.25' : undefined)
+      }
+    })
+  } finally {
+    proxy.close()
+  }
+}
+
+function fastest(loads: readonly Load[]): number {
+  return Math.min(...loads.map(({ fastestMs }) => fastestMs))
+}
