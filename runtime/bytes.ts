@@ -83,18 +83,22 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes
 }
 
-/** Canonical base64 with padding (RFC 4648 section 4). */
+/** Canonical base64 with padding (RFC 4648 section 4): the bits that the last character has too many are zero. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
+
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return undefined
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  return btoa(String.fromCharCode(...bytes)) === text ? bytes : undefined
+  if (!base64.test(text)) return undefined
+  const characters = atob(text)
+  const bytes = new Uint8Array(characters.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
+  return bytes
 }
 
 /** Canonical base64url without padding (RFC 7515 section 2). */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined
-  const padded = text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4)
-  return fromBase64(padded)
+  if (/[+/=]/.test(text)) return undefined
+  const plain = text.replaceAll('-', '+').replaceAll('_', '/')
+  return fromBase64(plain + '='.repeat((4 - (plain.length % 4)) % 4))
 }
 
 export function toHex(bytes: ArrayBuffer | Uint8Array): string {

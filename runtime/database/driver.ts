@@ -21,6 +21,8 @@ export interface Link {
   fly(statements: readonly Statement[]): Promise<Flown>
   readonly isInTransaction: boolean
   readonly isBroken: boolean
+  /** Rolls back what is open and empties the session, in one round trip. @throws as `fly` does. */
+  renew(): Promise<void>
   close(): Promise<void>
 }
 
@@ -73,6 +75,13 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
       const results = await flight.done.catch((error: unknown) => Promise.reject(normalise(error)))
       return { results, isInTransaction }
     },
+    async renew() {
+      const empty = new Flight([{ text: 'DISCARD ALL', values: [] }])
+      const last = isInTransaction ? new Flight([{ text: 'ROLLBACK', values: [] }], empty) : empty
+      client.query(last as never)
+      if (last !== empty) client.query(empty as never)
+      await Promise.all([last.done, empty.done])
+    },
     close: () => client.end().catch(() => {}),
   }
   try {
@@ -103,6 +112,7 @@ function clientFor(url: string): Client {
   settings.webSocketConstructor = tcpSocketClass(hasTls) as unknown as typeof WebSocket // the driver uses only what the class has
   settings.wsProxy = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
   settings.useSecureWebSocket = false
+  settings.coalesceWrites = false // by a timer; the socket does without
   return client
 }
 

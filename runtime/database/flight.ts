@@ -29,6 +29,8 @@ const noStream = 'COPY … FROM STDIN: a request has no stream to copy from'
 export class Flight {
   readonly done: Promise<Result[]>
   #statements: readonly Statement[]
+  #next: Flight | undefined
+  #isSent = false
   #results: Result[] = []
   #columns: Result['columns'] = []
   #rows: Result['rows'] = []
@@ -36,8 +38,10 @@ export class Flight {
   #resolve!: (results: Result[]) => void
   #reject!: (error: unknown) => void
 
-  constructor(statements: readonly Statement[]) {
+  /** @param next leaves together with this one, whatever becomes of it: the driver is given it right after. */
+  constructor(statements: readonly Statement[], next?: Flight) {
     this.#statements = statements
+    this.#next = next
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -45,6 +49,13 @@ export class Flight {
   }
 
   submit(wire: Wire): void {
+    this.#send(wire)
+    if (this.#next) this.#next.#send(wire)
+  }
+
+  #send(wire: Wire): void {
+    if (this.#isSent) return
+    this.#isSent = true
     for (const { text, values } of this.#statements) {
       wire.parse({ text, name: '', types: [] })
       wire.bind({ portal: '', statement: '', values: [...values], binary: false })

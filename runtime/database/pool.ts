@@ -100,8 +100,7 @@ export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions
   async function give(link: Link): Promise<void> {
     try {
       // behind a statement that may still run for somebody who has left: others wait for its connection
-      if (link.isInTransaction) await within(link.fly([{ text: 'ROLLBACK', values: [] }]), returnMs)
-      await within(link.fly([{ text: 'DISCARD ALL', values: [] }]), returnMs)
+      await within(link.renew(), returnMs)
       if (Date.now() < born.get(link)! + oldestMs) return pass(link)
     } catch {
       // what is left in it is unknown

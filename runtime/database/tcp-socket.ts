@@ -4,6 +4,9 @@
  */
 import { connect } from 'cloudflare:sockets'
 
+/** Of what is read at once. */
+const bufferBytes = 65_536
+
 type Listener = (event: { data?: Uint8Array; message?: string }) => void
 
 const sslRequest = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47])
@@ -16,6 +19,8 @@ export function tcpSocketClass(tls: boolean) {
     #writer: WritableStreamDefaultWriter<Uint8Array> | undefined
     #listeners: { [event: string]: Listener[] } = {}
     #isClosed = false
+    /** What is sent in one turn leaves as one: a write costs more than its bytes. */
+    #outgoing: Uint8Array[] = []
 
     constructor(address: string) {
       const { hostname, port } = new URL(address)
@@ -38,13 +43,20 @@ export function tcpSocketClass(tls: boolean) {
     }
 
     send(bytes: Uint8Array): void {
-      this.#writer?.write(bytes).catch(() => this.#close())
+      if (this.#outgoing.push(bytes) === 1) queueMicrotask(() => this.#flush())
     }
 
     close(): void {
       this.#isClosed = true
+      this.#flush()
       const closed = this.#writer ? this.#writer.close() : this.#socket.close()
       closed.catch(() => {}).finally(() => this.#close())
+    }
+
+    #flush(): void {
+      const [first, ...others] = this.#outgoing.splice(0)
+      if (first)
+        this.#writer?.write(others.length === 0 ? first : concatenated([first, ...others])).catch(() => this.#close())
     }
 
     #emit(event: string, value: { data?: Uint8Array; message?: string } = {}): void {
@@ -64,15 +76,26 @@ export function tcpSocketClass(tls: boolean) {
       if (tls) this.#socket = await startTls(this.#socket)
       this.#writer = this.#socket.writable.getWriter()
       this.#emit('open')
-      const reader = this.#socket.readable.getReader()
-      for (;;) {
-        const { done, value } = await reader.read()
+      const reader = this.#socket.readable.getReader({ mode: 'byob' })
+      for (let buffer = new ArrayBuffer(bufferBytes); ; ) {
+        const { done, value } = await reader.read(new Uint8Array(buffer))
         if (done) break
-        this.#emit('message', { data: value })
+        this.#emit('message', { data: value }) // copied by the driver
+        buffer = value.buffer as ArrayBuffer
       }
       this.#close()
     }
   }
+}
+
+function concatenated(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 async function startTls(socket: Socket): Promise<Socket> {

@@ -48,28 +48,27 @@ export function createRequestDatabase(
     const begin = () => (opening ??= bind(call, { binding, role, isReadOnly }, identity))
 
     /** @returns the tag of the command. */
-    async function end({ connection }: Bound, command: 'COMMIT' | 'ROLLBACK'): Promise<string> {
+    async function commit({ connection }: Bound): Promise<string> {
       try {
         if (isLost) throw new Unavailable('the connection was given up') // Postgres rolls back when it closes
-        const { results } = await within(connection.fly([{ text: command, values: [] }]))
+        const { results } = await within(connection.fly([{ text: 'COMMIT', values: [] }]))
         return results[0]!.tag
       } catch (error) {
         // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
-        throw new Error(`${command} failed`, { cause: error })
+        throw new Error('COMMIT failed', { cause: error })
       } finally {
         call.waitUntil(connection.close())
       }
     }
 
-    /** Ends the transaction if it was opened; one that wrote nothing, after the answer. @returns the tag of the command. */
+    /** Ends the transaction if it was opened. @returns the tag of the command. */
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
       isOver = true
       const opened = await opening?.catch(() => undefined)
       opening = undefined
       if (!opened) return undefined
-      const ended = end(opened, command)
-      if (command === 'COMMIT' && (hasWritten || pending > 0)) return ended
-      call.waitUntil(ended.catch(() => {})) // there is nothing that could be lost
+      if (command === 'COMMIT' && (hasWritten || pending > 0)) return commit(opened)
+      call.waitUntil(opened.connection.close()) // there is nothing to keep: it ends with its connection
       return command
     }
 

@@ -36,6 +36,9 @@ function pool(size: number) {
         isBroken: false,
         isSilent: false,
         failure: undefined,
+        async renew() {
+          await fake.fly([{ text: 'renewed', values: [] }])
+        },
         async fly([first]) {
           fake.asked.push(first!.text)
           if (fake.isSilent) return new Promise(() => {})
@@ -72,19 +75,11 @@ afterEach(() => {
 })
 
 describe('a connection', () => {
-  it('is made in the flight that begins, rolled back and emptied when it comes back, and taken again', async () => {
+  it('is made in the flight that begins, made as new when it comes back, and taken again', async () => {
     const { made, take, give } = pool(2)
     await give(await take())
     await take()
-    expect(made.map(({ asked }) => asked)).toEqual([['begin', 'ROLLBACK', 'DISCARD ALL', 'begin']])
-  })
-
-  it('that was committed is only emptied', async () => {
-    const { made, take, give } = pool(2)
-    const link = await take()
-    link.isInTransaction = false
-    await give(link)
-    expect(made[0]!.asked).toEqual(['begin', 'DISCARD ALL'])
+    expect(made.map(({ asked }) => asked)).toEqual([['begin', 'renewed', 'begin']])
   })
 
   it('that cannot be emptied is closed, and there is room for another', async () => {
