@@ -40,6 +40,7 @@ export function openCompiler({
   out,
   reserved,
   databaseRoles,
+  rpc = [],
   project,
   budgetKib = Number.POSITIVE_INFINITY,
   isLast = false,
@@ -61,7 +62,7 @@ export function openCompiler({
       const application = applicationOf(read())
       const refusals = refuse(application, circumstances).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
-      const linked = isRefused ? undefined : link(application, databaseRoles)
+      const linked = isRefused ? undefined : link(application, databaseRoles, rpc)
       if (linked && isLast) {
         program.sources.trim()
         read = createReader(program) // with it goes what it remembers

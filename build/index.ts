@@ -14,6 +14,8 @@ export interface BuildOptions {
   out: string
   reserved: readonly Reserved[]
   databaseRoles: RouteTable['databaseRoles']
+  /** Methods that a service binding offers (contract 9.9). */
+  rpc?: readonly { class: string; method: string }[]
   /** Of a project: what it is called, and its declared role names. Absent for the auth module, which has no documents. */
   project?: { name: string; roles: readonly string[] } | undefined
   /** Compressed KiB that the worker may have; absent: no limit. */

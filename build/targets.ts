@@ -35,5 +35,6 @@ export function authTarget(out: string): BuildOptions {
     out,
     reserved: [webhooks],
     databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
+    rpc: [{ class: 'VaultMirror', method: 'mirrorSecrets' }],
   }
 }

@@ -13,9 +13,12 @@ export const exitCodes = {
 export class Failure extends Error {
   override name = 'Failure'
   readonly exitCode: number
+  /** Printed as it stands: what a stack or the build has refused has its own words. */
+  readonly isWhole: boolean
 
-  constructor(kind: keyof typeof exitCodes, message: string) {
+  constructor(kind: keyof typeof exitCodes, message: string, isWhole = kind === 'refused') {
     super(message)
     this.exitCode = exitCodes[kind]
+    this.isWhole = isWhole
   }
 }

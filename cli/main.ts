@@ -31,7 +31,6 @@ try {
     process.exit(exitCodes.refused)
   }
   if (!(error instanceof Failure)) throw error
-  if (error.message)
-    process.stderr.write(error.exitCode === exitCodes.refused ? `${error.message}\n` : `error: ${error.message}\n`)
+  if (error.message) process.stderr.write(error.isWhole ? `${error.message}\n` : `error: ${error.message}\n`)
   process.exit(error.exitCode)
 }

@@ -116,15 +116,16 @@ function withoutPassword(url: string): string {
 
 function readyText(located: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
   const { root } = located
-  const { record, built, postgres, times } = stack
+  const { record, built, postgres, secrets, times } = stack
   const { routes, webhooks } = built.table
   const seconds = (ms: number) => `${Math.round(ms)} ms`.padStart(8)
   const applied = postgres.applied.length > 0 ? `${postgres.applied.length} migrations applied` : 'nothing to migrate'
   const kind = postgres.fresh ? 'cold' : 'warm'
   const hooks = webhooks.map(({ name, secret }) => {
-    const missing = variables[secret.env]
-      ? ''
-      : `\n               ! ${secret.env} is not set: every delivery is refused; set it in .dev.vars`
+    const missing =
+      variables[secret.env] || secrets.includes(secret.env)
+        ? ''
+        : `\n               ! ${secret.env} is not set: every delivery is refused\n                 stack secret set ${secret.env} --stdin`
     return `             POST /webhooks/${name}${missing}`
   })
   return `  build      ${seconds(times.build)}  ${routes.length} routes, ${webhooks.length} webhooks

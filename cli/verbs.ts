@@ -17,6 +17,8 @@ export interface Verb {
 const project = () =>
   new Option('--project <dir>', 'the project; default: the nearest folder upwards with stack/project.json')
 
+const env = () => new Option('--env <name>', 'an environment of stack/project.json; default: the local stack that runs')
+
 const json = () => new Option('--json', 'print JSON')
 
 export const verbs: Verb[] = [
@@ -99,9 +101,35 @@ export const verbs: Verb[] = [
     examples: ['stack webhooks replay dlv_01KAKP7T4Z8Q6N3V5XWY2RSTUV'],
     run: async (flags, id) => (await import('./webhooks/replay.ts')).runReplay(flags, id!),
   },
+  {
+    name: 'secret set',
+    arguments: ['<name>'],
+    summary: 'store a secret in the vault of a stack: from standard input, or as <NAME>=<value>',
+    options: [project(), env(), new Option('--stdin', 'read the value from standard input, without its last line end')],
+    examples: ['stack secret set PAYMENTS_SECRET --stdin < secret.txt', 'stack secret set REGION=eu --env staging'],
+    run: async (flags, name) => (await import('./secret/set.ts')).runSet(flags, name!),
+  },
+  {
+    name: 'secret list',
+    summary: 'list the names in the vault, and when they were written; never a value',
+    options: [project(), env()],
+    examples: ['stack secret list', 'stack secret list --env staging'],
+    run: async (flags) => (await import('./secret/list.ts')).runList(flags),
+  },
+  {
+    name: 'secret unset',
+    arguments: ['<name>'],
+    summary: 'remove a secret from the vault',
+    options: [project(), env()],
+    examples: ['stack secret unset PAYMENTS_SECRET'],
+    run: async (flags, name) => (await import('./secret/unset.ts')).runUnset(flags, name!),
+  },
 ]
 
-const groups: Record<string, string> = { webhooks: 'see, send and repeat inbound webhooks' }
+const groups: Record<string, string> = {
+  webhooks: 'see, send and repeat inbound webhooks',
+  secret: 'what the backend reads from its environment, sealed in the vault of each stack',
+}
 
 export function addVerb(program: Command, verb: Verb): void {
   const [group, word] = verb.name.split(' ') as [string, string?]

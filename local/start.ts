@@ -12,6 +12,7 @@ import { claim, noteWorkerd, release } from './owner.ts'
 import { choosePort, PortTaken } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
+import { namesInVault } from './vault.ts'
 import { startWorkers } from './worker.ts'
 
 const packageRoot = path.resolve(import.meta.dirname, '..')
@@ -46,6 +47,8 @@ export interface LocalStack {
   record: LocalRecord
   built: NonNullable<BuildResult['built']>
   postgres: { version: string; fresh: boolean; applied: string[] }
+  /** Names in its vault. */
+  secrets: string[]
   times: Times
   stop(): Promise<void>
 }
@@ -186,9 +189,9 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       noteWorkerd(processesFile)
       await whenAnswering(served.baseUrl)
       await declareRoles(served.baseUrl, keys, options.roles)
-      return served
+      return { ...served, secrets: await namesInVault({ base_url: served.baseUrl, ...keys }) }
     })
-    const { baseUrl, bindings, started } = workers.value
+    const { baseUrl, bindings, started, secrets } = workers.value
     signal.throwIfAborted()
     const record: LocalRecord = {
       pid: process.pid,
@@ -224,6 +227,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       record,
       built,
       postgres: { version: postgres.version, fresh: postgres.fresh, applied },
+      secrets,
       times: { build: project.ms, postgres: database.ms, workers: workers.ms, all: performance.now() - began },
       stop,
     }

@@ -11,6 +11,8 @@ export interface RouteTable {
   container: Component[]
   routes: Route[]
   webhooks: Webhook[]
+  /** Absent: other workers reach this one as anybody does. */
+  rpc?: RpcMethod[]
   /** Absent: no other origin's page may read an answer. */
   cors?: Cors
 }
@@ -35,6 +37,13 @@ export interface Component {
   line: number
   /** Indices into `container`, one for each constructor parameter; `null` leaves the parameter its default. */
   dependencies: (number | null)[]
+}
+
+/** A method that a service binding offers, under its own name; it acts for nobody. */
+export interface RpcMethod {
+  /** Index into `container`. */
+  target: number
+  handler: string
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

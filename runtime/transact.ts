@@ -7,12 +7,12 @@ import type { RequestDatabase } from './database/transaction.ts'
 export type Scope = typeof scope | undefined
 
 /** The work's end decides the fate of both transactions (contract 2.4). */
-export async function inTransaction(
+export async function inTransaction<T>(
   scope: Scope,
   call: Call,
   database: RequestDatabase,
-  work: () => Promise<Response>,
-): Promise<Response> {
+  work: () => Promise<T>,
+): Promise<T> {
   const current = scope && {
     requestId: call.requestId,
     env: call.env,

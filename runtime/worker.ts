@@ -12,11 +12,17 @@ import { argumentsFor } from './injectors.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
-import type { RouteTable } from './table.ts'
+import type { RouteTable, RpcMethod } from './table.ts'
 import { inTransaction } from './transact.ts'
 
-export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandler<Env> {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors } = emitted
+export interface Worker {
+  fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response>
+  /** What another worker asks for by RPC: within a transaction, like a request. */
+  perform(method: RpcMethod, values: readonly unknown[], env: Env, context: ExecutionContext): Promise<unknown>
+}
+
+export function createWorker(table: RouteTable, emitted: Emitted): Worker {
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror } = emitted
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -61,11 +67,18 @@ export function createWorker(table: RouteTable, emitted: Emitted): ExportedHandl
 
   return {
     async fetch(request, env, context) {
-      const call = beginCall(request as Request, env, context)
+      const call = beginCall(request, env, context)
+      const mirrored = mirror?.(call)
+      if (mirrored) await mirrored
       boot(call)
       const response = await answer(call).catch((error: unknown) => fail(call, error))
       if (webhookName(call.path) === undefined) cors?.apply(call.request, response)
       return request.method === 'HEAD' ? new Response(null, response) : response
+    },
+    async perform({ target, handler }, values, env, context) {
+      const call = beginCall(new Request('https://rpc.invalid/'), env, context)
+      const database = openDatabase(call, table.databaseRoles, null)
+      return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
     },
   }
 }

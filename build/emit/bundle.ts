@@ -57,6 +57,8 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
     transaction: part('runtime/database/transaction.ts'),
     pool: part('runtime/database/stack-pool.ts'),
     scope: part('src/sdk/scope.ts'),
+    entrypoint: part('runtime/entrypoint.ts'),
+    mirror: part('runtime/mirror.ts'),
     cors: part('runtime/cors.ts'),
     limits: part('runtime/limits.ts'),
     webhooks: part('runtime/webhooks'),

@@ -16,6 +16,10 @@ export interface RuntimeModules {
   pool: string
   /** Imported only where somebody may ask for the request. */
   scope: string
+  /** Imported only where other workers reach it by RPC. */
+  entrypoint: string
+  /** Imported by every worker but the one that has the vault. */
+  mirror: string
   /** Imported only where other origins' pages may read answers. */
   cors: string
   /** Imported only where a route has a limit. */
@@ -50,6 +54,9 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       : []),
     ...webhooks.imports,
     ...(hasScope ? [`import { scope } from ${JSON.stringify(runtime.scope)}`] : []),
+    ...(table.rpc
+      ? [`import { createEntrypoint } from ${JSON.stringify(runtime.entrypoint)}`]
+      : [`import { createMirror } from ${JSON.stringify(runtime.mirror)}`]),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...imports,
@@ -57,7 +64,8 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `export default createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }
 

@@ -1,7 +1,8 @@
 /** Declarations that nobody refused become the route table. Pure. */
-import type { Cors, RouteTable } from '../../runtime/table.ts'
+import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, hasRole, markOf, option } from '../declaration.ts'
+import type { BuildOptions } from '../index.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
@@ -22,7 +23,11 @@ export interface Linked {
   usesServices: boolean
 }
 
-export function link(application: Application, databaseRoles: RouteTable['databaseRoles']): Linked {
+export function link(
+  application: Application,
+  databaseRoles: RouteTable['databaseRoles'],
+  rpc: NonNullable<BuildOptions['rpc']>,
+): Linked {
   const { components, declarations, indexOf } = linkContainer(application)
   const [root] = application.roots
   const distinct = (list: 'controllers' | 'providers') => [
@@ -49,9 +54,16 @@ export function link(application: Application, databaseRoles: RouteTable['databa
       container: components,
       routes,
       webhooks,
+      ...(rpc.length > 0 ? { rpc: rpc.map(({ class: name, method }) => rpcMethod(components, name, method)) } : {}),
       ...corsOf(root),
     },
   }
+}
+
+function rpcMethod(components: readonly Component[], name: string, handler: string): RpcMethod {
+  const target = components.findIndex((component) => component.class === name)
+  if (target === -1) throw new Error(`no provider is called ${name}`)
+  return { target, handler }
 }
 
 /** With its defaults: what the table says is what is done. */

@@ -1,16 +1,19 @@
 /** `stack webhooks list`: what is mounted, whether its secret is set, which keys are bound. */
+import path from 'node:path'
 import { table } from '../../build/emit/report.ts'
+import { readRecord } from '../../local/record.ts'
+import { namesInVault } from '../../local/vault.ts'
 import { devVars, locateProject } from '../project.ts'
 import { mountedWebhooks } from './mounted.ts'
 
-export function runList(flags: { project?: string; json?: boolean }): void {
+export async function runList(flags: { project?: string; json?: boolean }): Promise<void> {
   const { root } = locateProject(flags.project)
-  const variables = devVars(root)
+  const isSet = await secretsOf(root)
   const rows = mountedWebhooks(root).map(({ name, provider, secret, events, dedupe, record }) => ({
     name,
     path: `/webhooks/${name}`,
     provider,
-    secret: { ...secret, set: Boolean(variables[secret.env]) },
+    secret: { ...secret, set: isSet(secret.env) },
     events: events.map(({ key }) => key),
     dedupe: dedupe ?? false,
     record: record ?? null,
@@ -30,4 +33,12 @@ export function runList(flags: { project?: string; json?: boolean }): void {
     events.join(', '),
   ])
   process.stderr.write(`${table('webhooks', cells).join('\n').trimEnd()}\n`)
+}
+
+/** Those of `.dev.vars`, and of the vault while its stack runs. */
+async function secretsOf(root: string): Promise<(name: string) => boolean> {
+  const variables = devVars(root)
+  const found = await readRecord(path.join(root, '.stack/local.json'))
+  const names = found?.isLive ? await namesInVault(found.record) : []
+  return (name) => Boolean(variables[name]) || names.includes(name)
 }

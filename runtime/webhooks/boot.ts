@@ -7,7 +7,7 @@ export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
   call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
   for (const { name, secret, scheme } of webhooks) {
     const { proof } = scheme
-    const where = (entry: string) => `(PUT /admin/vault/backend/${entry}; locally .dev.vars)`
+    const where = (entry: string) => `(PUT /admin/vault/backend/${entry})`
     const value = textBinding(call.env, secret.env)
     const why = value === undefined ? 'is unset' : malformed(misshapen(proof, value))
     if (why)

@@ -11,6 +11,8 @@ export const authErrors = {
   invalid_settings: { status: 400, description: 'the settings are not valid' },
   invalid_role: { status: 400, description: 'the role is not valid' },
   role_not_defined: { status: 404, description: 'there is no such role' },
+  invalid_secret: { status: 400, description: 'the secret is not valid' },
+  unknown_parameter: { status: 400, description: 'there is no such query parameter' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 
@@ -20,6 +22,12 @@ export function authError(
   details: HttpError['details'] = {},
 ): HttpError {
   return new HttpError(authErrors[code].status, code, description, details)
+}
+
+/** A filter that is misspelt must not return everything. @throws HttpError 400 for a query parameter, whichever. */
+export function refuseParameters(request: Request): void {
+  const [name] = new URL(request.url).searchParams.keys()
+  if (name !== undefined) throw authError('unknown_parameter', `there is no query parameter "${name}" here`)
 }
 
 /** The body of a management call: read after the gate, so that nobody learns anything before it. @throws HttpError 400 */

@@ -11,9 +11,19 @@ import { SigningKeys } from './signing-keys.rows.ts'
 import { TokensController } from './tokens.routes.ts'
 import { Tokens } from './tokens.ts'
 import { Users } from './users.rows.ts'
+import { VaultMirror } from './vault.mirror.ts'
+import { VaultController } from './vault.routes.ts'
+import { VaultRows } from './vault.rows.ts'
 
 @Module({
-  controllers: [KeySetController, RolesController, SettingsController, SignInController, TokensController],
-  providers: [Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users],
+  controllers: [
+    KeySetController,
+    RolesController,
+    SettingsController,
+    SignInController,
+    TokensController,
+    VaultController,
+  ],
+  providers: [Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users, VaultMirror, VaultRows],
 })
 export class AuthModule {}

@@ -310,7 +310,7 @@ describe('1.2 the two workers', () => {
     expect(await workerOf('/catalogue')).toBe('backend')
     expect(await workerOf('/auth/.well-known/jwks.json')).toBe('auth')
     expect(await workerOf('/v1/management/auth/settings')).toBe('auth')
-    for (const path of ['/auth/nothing', '/admin/vault/backend', '/authors', '/authx/sign-up']) {
+    for (const path of ['/auth/nothing', '/admin/vault/nothing', '/authors', '/authx/sign-up']) {
       expect((await shop.call(path)).json).toMatchObject({ error: 'not_found', status: 404 })
     }
   })

@@ -283,7 +283,7 @@ describe('limits', () => {
       String(message).startsWith('webhook misshapen refuses every delivery'),
     )
     expect(line['message']).toBe(
-      'webhook misshapen refuses every delivery: its secret MISSHAPEN_SECRET is malformed: it is no Ed25519 public key: 64 hex digits (PUT /admin/vault/backend/MISSHAPEN_SECRET; locally .dev.vars)',
+      'webhook misshapen refuses every delivery: its secret MISSHAPEN_SECRET is malformed: it is no Ed25519 public key: 64 hex digits (PUT /admin/vault/backend/MISSHAPEN_SECRET)',
     )
   })
 

@@ -286,7 +286,7 @@ describe('the table of answers', () => {
       'webhooks mounted: /webhooks/stripe, /webhooks/github, /webhooks/signed-block, /webhooks/unset, /webhooks/once, /webhooks/rotated, /webhooks/standard, /webhooks/misshapen, /webhooks/sms, /webhooks/twilio',
     )
     await said(
-      'webhook unset refuses every delivery: its secret UNSET_SECRET is unset (PUT /admin/vault/backend/UNSET_SECRET; locally .dev.vars)',
+      'webhook unset refuses every delivery: its secret UNSET_SECRET is unset (PUT /admin/vault/backend/UNSET_SECRET)',
     )
   })
 

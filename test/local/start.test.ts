@@ -51,7 +51,7 @@ describe('stack start', () => {
     const cold = await startShop(root)
     const text = cold.running.output()
     expect(text).toMatch(
-      /build +\d+ ms {2}7 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, 5 migrations applied\n {2}workers +\d+ ms/,
+      /build +\d+ ms {2}7 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, 6 migrations applied\n {2}workers +\d+ ms/,
     )
     expect(text).toMatch(/ready in \d+\.\d\d s \(cold\)/)
     expect(text).toContain(`API        ${cold.url}`)
@@ -78,6 +78,7 @@ describe('stack start', () => {
     for (const pid of parts) await gone(pid)
     expect(fs.readdirSync(path.join(root, '.stack')).sort()).toEqual([
       'auth',
+      'bindings.toml',
       'build.json',
       'client.d.ts',
       'client.js',
@@ -142,7 +143,7 @@ describe('stack start', () => {
     fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=x\n')
     const { running } = await startShop(root)
     expect(running.output()).toContain(
-      'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused; set it in .dev.vars',
+      'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused\n                 stack secret set CODEHOST_SECRET --stdin',
     )
   })
 

@@ -93,7 +93,7 @@ describe('directions', () => {
     expect([...new Set(seen.map(({ to, isValue }) => `${to} ${isValue}`))]).toEqual(['runtime/table.ts false'])
   })
 
-  it('only what builds, starts, prints or writes files imports the build, only start.ts and webhooks/ the local stack', () => {
+  it('only what builds, starts, prints or writes files imports the build, only start.ts, target.ts and webhooks/ the local stack', () => {
     const who = (room: string) => [
       ...new Set(
         imports
@@ -112,7 +112,9 @@ describe('directions', () => {
     ])
     expect(who('local').sort()).toEqual([
       'cli/start.ts',
+      'cli/target.ts',
       'cli/webhooks/deliveries.ts',
+      'cli/webhooks/list.ts',
       'cli/webhooks/mounted.ts',
       'cli/webhooks/replay.ts',
     ])

@@ -14,6 +14,7 @@ import { MineController } from './mine.controller.ts'
 import { FirstReceiver, SecondReceiver, SignedReceiver, UnsetReceiver } from './receivers.webhook.ts'
 import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
+import { SecretsController } from './secrets.controller.ts'
 import { Hoarder, SqlController } from './sql.controller.ts'
 
 @Module({
@@ -26,6 +27,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     OpenController,
     RequestController,
     SchemasController,
+    SecretsController,
     SqlController,
   ],
   providers: [

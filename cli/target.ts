@@ -1,0 +1,65 @@
+/** Which stack a command is about, and what opens it (contract 10.3, 10.4). */
+import path from 'node:path'
+import { readRecord } from '../local/record.ts'
+import { nearest } from '../src/wire/nearest.ts'
+import { Failure } from './failure.ts'
+import { locateProject } from './project.ts'
+
+export interface Target {
+  /** `shop/staging`: what stands before everything that is done to it. */
+  name: string
+  /** Without a slash at its end. */
+  baseUrl: string
+  credential: { apikey: string } | { authorization: string }
+}
+
+/** @param flags.env an environment of `stack/project.json`; absent: the local stack. @throws Failure */
+export async function locateTarget(flags: { project?: string; env?: string }): Promise<Target> {
+  const { root, project } = locateProject(flags.project)
+  const { environments = {} } = project
+  if (flags.env !== undefined) {
+    const environment = Object.hasOwn(environments, flags.env) ? environments[flags.env] : undefined
+    if (!environment)
+      throw new Failure('no stack', `there is no environment "${flags.env}"${known(environments, flags.env)}`)
+    const baseUrl = environment.url.replace(/\/+$/, '')
+    requireHttps(baseUrl)
+    return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
+  }
+  const found = await readRecord(path.join(root, '.stack/local.json'))
+  if (found && !found.isLive) {
+    process.stderr.write(
+      `the record of process ${found.record.pid} is left over: that stack is gone, and the record is ignored\n`,
+    )
+  }
+  if (!found?.isLive) {
+    throw new Failure('no stack', `no stack of this project runs here: \`stack start\` runs one${known(environments)}`)
+  }
+  const { base_url, service_role_key } = found.record
+  return { name: `${project.project}/local`, baseUrl: base_url, credential: given() ?? { apikey: service_role_key } }
+}
+
+function known(environments: Record<string, unknown>, wanted = ''): string {
+  const names = Object.keys(environments)
+  if (names.length === 0) return wanted ? ': stack/project.json names none' : ''
+  const near = nearest(wanted, names)
+  return near ? `: did you mean ${near}?` : `; --env names another: ${names.join(', ')}`
+}
+
+function ofEnvironment(name: string): Target['credential'] {
+  const credential = given()
+  if (credential) return credential
+  throw new Failure('unauthorized', `no credential for ${name}: set STACK_SERVICE_ROLE_KEY or STACK_ACCESS_TOKEN`)
+}
+
+function given(): Target['credential'] | undefined {
+  const { STACK_SERVICE_ROLE_KEY: key, STACK_ACCESS_TOKEN: token } = process.env
+  if (key) return { apikey: key }
+  return token ? { authorization: `Bearer ${token}` } : undefined
+}
+
+/** A credential must not travel where everybody can read it. */
+function requireHttps(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  throw new Failure('usage', `${url} is not https: the credential would travel in the clear`)
+}

@@ -1,0 +1,36 @@
+import { Database, Injectable } from '@stack/backend'
+
+export interface VaultEntry {
+  name: string
+  created_at: Date
+  updated_at: Date
+}
+
+@Injectable()
+export class VaultRows {
+  list(): Promise<VaultEntry[]> {
+    return Database.$asService().sql<VaultEntry>`
+      select name, created_at, updated_at from auth.vault_entries order by name collate "C"`
+  }
+
+  async put(name: string, sealed: string): Promise<void> {
+    await Database.$asService().sql`
+      insert into auth.vault_entries (name, sealed) values (${name}, ${sealed})
+      on conflict (name) do update set sealed = excluded.sealed, updated_at = now()`
+  }
+
+  async remove(name: string): Promise<void> {
+    await Database.$asService().sql`delete from auth.vault_entries where name = ${name}`
+  }
+
+  /** Another one for every write, for no value is sealed twice alike. */
+  async revision(): Promise<string> {
+    const [row] = await Database.$asService().sql<{ revision: string }>`
+      select md5(coalesce(string_agg(name || ' ' || sealed, ',' order by name), '')) as revision from auth.vault_entries`
+    return row!.revision
+  }
+
+  sealed(): Promise<{ name: string; sealed: string }[]> {
+    return Database.$asService().sql<{ name: string; sealed: string }>`select name, sealed from auth.vault_entries`
+  }
+}

@@ -1,0 +1,171 @@
+/** `stack secret set|list|unset` (contract 9.9, 10). */
+import { spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageRoot, stack } from '../support/command.ts'
+import { useStack } from '../support/stack.ts'
+
+const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
+
+/** In the project of a stack that runs, as `stack start` leaves it. */
+function here(): string {
+  const file = path.join(probe.root, '.stack/local.json')
+  if (!fs.existsSync(file)) throw new Error('the stack has left no record')
+  return probe.root
+}
+
+/** With something on standard input. */
+function piped(
+  input: string | Buffer,
+  args: string[],
+  cwd: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const { INIT_CWD: _npm, ...env } = process.env
+    const child = spawn(process.execPath, [path.join(packageRoot, 'bin/stack.cjs'), ...args], { cwd, env })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (chunk) => (stdout += chunk))
+    child.stderr.on('data', (chunk) => (stderr += chunk))
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+    child.stdin.end(input)
+  })
+}
+
+const readLater = async (name: string) => {
+  await new Promise((resolve) => setTimeout(resolve, 5_100))
+  return (await probe.call(`/secrets/${name}`)).json.secret
+}
+
+describe('the local stack', () => {
+  it('set from standard input, list, unset', async () => {
+    const pem = '-----BEGIN KEY-----\nabc\n-----END KEY-----'
+    const set = await piped(`${pem}\n`, ['secret', 'set', 'PEM', '--stdin'], here())
+    expect(set).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `  one line end after the value was left out\nprobe/local\n  PEM is stored (${pem.length} bytes): requests see it within 5 s\n`,
+    })
+    const list = await stack(['secret', 'list'], { cwd: here() })
+    expect([list.code, list.stderr]).toEqual([0, 'probe/local\n'])
+    expect(list.stdout).toBe(`${JSON.stringify(JSON.parse(list.stdout), undefined, 2)}\n`)
+    expect(JSON.parse(list.stdout).data).toMatchObject([{ name: 'PEM' }])
+    expect(await readLater('PEM')).toBe(pem)
+    const unset = await stack(['secret', 'unset', 'PEM'], { cwd: here() })
+    expect([unset.code, unset.stdout]).toEqual([0, ''])
+    expect(JSON.parse((await stack(['secret', 'list'], { cwd: here() })).stdout).data).toEqual([])
+  }, 30_000)
+
+  it('set as NAME=value: all that follows the first = is the value', async () => {
+    const { code, stdout, stderr } = await stack(['secret', 'set', 'PAIR=a=b='], { cwd: here() })
+    expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('PAIR is stored (4 bytes)')])
+    expect(stderr).not.toContain('a=b')
+    expect(await readLater('PAIR')).toBe('a=b=')
+  }, 30_000)
+
+  it.each([
+    [['set', 'NAME'], '', 'the value is missing'],
+    [['set', 'NAME='], '', 'the value of NAME is empty'],
+    [['set', '=value'], '', '"" is no name'],
+    [['set', 'A-B=value'], '', '"A-B" is no name'],
+    [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
+    [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
+    [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
+    [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
+    [['unset', 'A B'], '', '"A B" is no name'],
+    [['set'], '', 'missing required argument'],
+    [['set', 'A=b', 'C=d'], '', 'too many arguments'],
+    [['unset'], '', 'missing required argument'],
+  ])('%j is refused before anything is sent', async (args, input, sentence) => {
+    const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])
+    expect(stderr).not.toContain('probe/local')
+  })
+
+  it('a credential that is none: 4, and its refusal', async () => {
+    const env = { STACK_SERVICE_ROLE_KEY: 'another' }
+    const { code, stdout, stderr } = await stack(['secret', 'list'], { cwd: here(), env })
+    expect([code, stdout, stderr]).toEqual([4, '', 'probe/local\nunauthorized: the service-role key is required\n'])
+  })
+})
+
+describe('an environment', () => {
+  let answer: (response: http.ServerResponse) => void = () => {}
+  const asked: { method?: string; url?: string; apikey?: unknown; authorization?: unknown; body: string }[] = []
+  const server = http.createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      const { apikey, authorization } = request.headers
+      asked.push({ method: request.method!, url: request.url!, apikey, authorization, body })
+      answer(response)
+    })
+  })
+  let root: string
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const environments = {
+      staging: { ref: 'abcdefghm', url },
+      gone: { ref: 'abcdefghm', url: 'http://127.0.0.1:1' },
+      clear: { ref: 'abcdefghm', url: 'http://stack.example' },
+    }
+    root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-secret-'))
+    fs.mkdirSync(path.join(root, 'stack'))
+    fs.writeFileSync(path.join(root, 'stack/project.json'), JSON.stringify({ project: 'shop', environments }))
+  })
+
+  afterAll(async () => {
+    await new Promise((resolve) => server.close(resolve))
+    fs.rmSync(root, { recursive: true, force: true })
+  })
+
+  const env = { STACK_SERVICE_ROLE_KEY: 'srk_staging' }
+  const set = (...args: string[]) => stack(['secret', 'set', 'NAME=value', ...args], { cwd: root, env })
+
+  it('is named by --env, and gets what it is sent once', async () => {
+    answer = (response) => response.writeHead(204).end()
+    expect(await set('--env', 'staging')).toMatchObject({ code: 0, stdout: '' })
+    const json = '{"value":"value"}'
+    const sent = { method: 'PUT', url: '/admin/vault/backend/NAME', apikey: 'srk_staging', authorization: undefined }
+    expect(asked.splice(0)).toEqual([{ ...sent, body: json }])
+    const token = { STACK_ACCESS_TOKEN: 'a.b.c' }
+    await stack(['secret', 'unset', 'NAME', '--env', 'staging'], { cwd: root, env: token })
+    expect(asked.splice(0)).toMatchObject([{ method: 'DELETE', authorization: 'Bearer a.b.c', body: '' }])
+  })
+
+  it.each<[string, (response: http.ServerResponse) => void, number, string]>([
+    [
+      'an envelope',
+      (r) => r.writeHead(400).end('{"error":"invalid_secret","error_description":"no"}'),
+      1,
+      'invalid_secret: no',
+    ],
+    ['a 403', (r) => r.writeHead(403).end('{"error":"forbidden","error_description":"no"}'), 4, 'forbidden: no'],
+    ['HTML', (r) => r.writeHead(502).end('<h1>bad gateway</h1>'), 1, 'the stack answered 502: <h1>bad gateway</h1>'],
+    ['a redirect', (r) => r.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), 1, 'the stack answered 302: '],
+    ['HTML with 200', (r) => r.writeHead(200).end('<h1>hello</h1>'), 1, 'the stack answered 200: <h1>hello</h1>'],
+    ['a cut', (r) => r.destroy(), 6, 'does not answer'],
+  ])('answers with %s', async (_what, how, code, sentence) => {
+    answer = how
+    const finished = await set('--env', 'staging')
+    expect([finished.code, finished.stdout, finished.stderr]).toEqual([code, '', expect.stringContaining(sentence)])
+    expect(asked.splice(0).length).toBe(1)
+  })
+
+  it.each<[string[], Record<string, string>, number, string]>([
+    [['--env', 'gone'], env, 6, 'does not answer'],
+    [['--env', 'stagin'], env, 3, 'did you mean staging?'],
+    [['--env', 'clear'], env, 2, 'is not https'],
+    [['--env', 'staging'], {}, 4, 'no credential for staging: set STACK_SERVICE_ROLE_KEY or STACK_ACCESS_TOKEN'],
+    [[], env, 3, '--env names another: staging, gone, clear'],
+  ])('%j with %j', async (args, given, code, sentence) => {
+    const finished = await stack(['secret', 'set', 'NAME=value', ...args], { cwd: root, env: given })
+    expect([finished.code, finished.stdout, finished.stderr]).toEqual([code, '', expect.stringContaining(sentence)])
+    expect(asked.splice(0)).toEqual([])
+  })
+})
