@@ -9,7 +9,10 @@ import type { Asked } from './gated.ts'
 import type { GatedWorkers, Variant } from './gated-workers.ts'
 
 const connections = 8
-const count = 200
+/** About a second of each. */
+const counts: Record<Variant, number> = { byHand: 200, each: 200, held: 1_000 }
+/** The first rounds are not counted: code is not yet compiled as it will be. */
+const warm = 2
 const rounds = 5
 
 const names: Record<Variant, string> = {
@@ -32,7 +35,7 @@ export async function benchThroughput(
         const turn = async () => {
           const { requestsPerSecond, cpuMs } = await load(sender, workers[variant], {
             ...asked.read,
-            count,
+            count: counts[variant],
             connections,
           })
           if (isCounted) cpu[variant].push(cpuMs)
@@ -40,7 +43,7 @@ export async function benchThroughput(
         }
         return [variant, turn] as const
       })
-      return interleave(isCounted ? rounds : 1, Object.fromEntries(turns))
+      return interleave(isCounted ? rounds : warm, Object.fromEntries(turns))
     }
     await measure(false)
     const rates = await measure(true)

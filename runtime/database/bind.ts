@@ -44,6 +44,7 @@ export async function bind(
             set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true),
             case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $5, true) end`,
           values: [role, claims, signature, String(statementMs), String(transactionMs)],
+          isSilent: true,
         },
         ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
       ]),

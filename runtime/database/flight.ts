@@ -4,13 +4,17 @@ export interface Statement {
   text: string
   /** Bound as text. */
   values: readonly (string | null)[]
+  /** Nobody reads its rows. */
+  isSilent?: true
 }
 
 /** As Postgres wrote it, so that it may cross from one isolate to another; `rowsOf` reads it. */
 export interface Result {
   /** The command tag: `SELECT 1`; a COMMIT of a failed transaction comes back as `ROLLBACK`. */
   tag: string
-  columns: { name: string; type: number }[]
+  /** Of its columns, like the types. */
+  names: string[]
+  types: number[]
   rows: (string | null)[][]
 }
 
@@ -29,19 +33,14 @@ const noStream = 'COPY … FROM STDIN: a request has no stream to copy from'
 export class Flight {
   readonly done: Promise<Result[]>
   #statements: readonly Statement[]
-  #next: Flight | undefined
-  #isSent = false
   #results: Result[] = []
-  #columns: Result['columns'] = []
-  #rows: Result['rows'] = []
+  #current: Omit<Result, 'tag'> = { names: [], types: [], rows: [] }
   #isCopying = false
   #resolve!: (results: Result[]) => void
   #reject!: (error: unknown) => void
 
-  /** @param next leaves together with this one, whatever becomes of it: the driver is given it right after. */
-  constructor(statements: readonly Statement[], next?: Flight) {
+  constructor(statements: readonly Statement[]) {
     this.#statements = statements
-    this.#next = next
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -49,13 +48,6 @@ export class Flight {
   }
 
   submit(wire: Wire): void {
-    this.#send(wire)
-    if (this.#next) this.#next.#send(wire)
-  }
-
-  #send(wire: Wire): void {
-    if (this.#isSent) return
-    this.#isSent = true
     for (const { text, values } of this.#statements) {
       wire.parse({ text, name: '', types: [] })
       wire.bind({ portal: '', statement: '', values: [...values], binary: false })
@@ -66,17 +58,19 @@ export class Flight {
   }
 
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
-    this.#columns = message.fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }))
+    if (this.#statements[this.#results.length]?.isSilent) return
+    this.#current.names = message.fields.map(({ name }) => name)
+    this.#current.types = message.fields.map(({ dataTypeID }) => dataTypeID)
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
-    this.#rows.push(message.fields)
+    if (this.#statements[this.#results.length]?.isSilent) return
+    this.#current.rows.push(message.fields)
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    this.#results.push({ tag: text, columns: this.#columns, rows: this.#rows })
-    this.#columns = []
-    this.#rows = []
+    this.#results.push({ tag: text, ...this.#current })
+    this.#current = { names: [], types: [], rows: [] }
   }
 
   handleEmptyQuery(): void {

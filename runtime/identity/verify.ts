@@ -5,6 +5,7 @@
 import { fromBase64Url, parseJson } from '../bytes.ts'
 import type { Key } from './keys.ts'
 
+const encoder = new TextEncoder()
 const skewSeconds = 5
 const signatureBytes = 64
 
@@ -42,7 +43,7 @@ export function readToken(token: string, expected: Expected): Candidate | string
   if (reason) return reason
   const signature = fromBase64Url(seal)
   if (signature?.length !== signatureBytes) return 'malformed_signature'
-  return { claims: claims as Claims, kid, signature, signed: new TextEncoder().encode(`${head}.${body}`) }
+  return { claims: claims as Claims, kid, signature, signed: encoder.encode(`${head}.${body}`) }
 }
 
 /** @returns whether one of the keys made the signature. */

@@ -143,10 +143,10 @@ function phases() {
         yield { phase: type === 'p' ? 'password' : 'start-up', bytes }
         continue
       }
-      // Parse: its text follows the name, which is empty
-      flight ??= phaseOfFlight(bytes.toString('latin1', 6))
+      // the text of Parse follows its name, which is empty
+      flight ??= phaseOfFlight(bytes.toString('latin1', type === 'Q' ? 5 : 6))
       yield { phase: flight, bytes }
-      if (type === 'S') flight = undefined // Sync
+      if (type === 'S' || type === 'Q') flight = undefined
     }
   }
 }
@@ -154,5 +154,5 @@ function phases() {
 function phaseOfFlight(text: string): Phase {
   if (text.startsWith('begin ')) return 'bind'
   if (text.startsWith('COMMIT')) return 'commit'
-  return /^(?:ROLLBACK|DISCARD ALL)/.test(text) ? 'return' : 'statement'
+  return text.startsWith('rollback;') ? 'return' : 'statement'
 }
