@@ -12,9 +12,12 @@ export interface GatedWorkers {
   variants: readonly Variant[]
   /**
    * Runs the work with workers of their own, which are then ended.
-   * @param port of Postgres, or of what stands before it.
+   * @param ports of Postgres, or of what stands before it, and of what takes its bytes in a WebSocket.
    */
-  run(port: number, work: (workers: Record<Variant, Workerd>) => Promise<void>): Promise<void>
+  run(
+    ports: { postgres: number; socket: number },
+    work: (workers: Record<Variant, Workerd>) => Promise<void>,
+  ): Promise<void>
 }
 
 /** The class that holds connections: without its binding the build's worker opens one for each request. */
@@ -32,11 +35,12 @@ export async function gatedWorkers(
   const variants: Variant[] = ['byHand', 'each', ...(canHold ? ['held' as const] : [])]
   return {
     variants,
-    async run(port, work) {
-      const bindings = { ...issuer.bindings, DATABASE_URL: database.url(port), CLAIMS_KEY: database.claimsKey }
-      const ofBuilt = { ...bindings, AUTH_JWKS_URL: keySetUrl }
+    async run({ postgres, socket }, work) {
+      const bindings = { ...issuer.bindings, CLAIMS_KEY: database.claimsKey }
+      const ofBuilt = { ...bindings, DATABASE_URL: database.url(postgres), AUTH_JWKS_URL: keySetUrl }
+      const ofByHand = { ...bindings, DATABASE_URL: database.url(socket), SIGNING_KEY: issuer.jwk }
       const start: Record<Variant, () => Promise<Workerd>> = {
-        byHand: () => startWorkerd('/plain', byHand, { ...bindings, SIGNING_KEY: issuer.jwk }),
+        byHand: () => startWorkerd('/plain', byHand, ofByHand),
         each: () => startWorkerd('/plain', built, ofBuilt),
         held: () => startWorkerd('/plain', built, ofBuilt, [], { STACK_POOL: poolClass }),
       }

@@ -7,6 +7,7 @@ import type { Database } from './database.ts'
 import type { Asked } from './gated.ts'
 import type { GatedWorkers, Variant } from './gated-workers.ts'
 import { startSlowProxy } from './slow-proxy.ts'
+import { startSocketProxy } from './socket-proxy.ts'
 
 const distanceMs = 20
 
@@ -27,9 +28,10 @@ export async function benchRoundTrips(
 ): Promise<void> {
   console.log(`\na gated route and one query, the database ${distanceMs} ms away: round trips, and the median latency`)
   const compared = routes.filter(({ variant }) => variants.includes(variant))
-  const proxy = await startSlowProxy(database.port)
+  const socket = await startSocketProxy(database.port)
+  const proxies = await Promise.all([startSlowProxy(database.port), startSlowProxy(socket.port)])
   try {
-    await run(proxy.port, async (workers) => {
+    await run({ postgres: proxies[0].port, socket: proxies[1].port }, async (workers) => {
       const measure = async (count: number, rounds: number): Promise<Record<string, Load[]>> => {
         const loads: Record<string, Load[]> = Object.fromEntries(compared.map(({ name }) => [name, []]))
         const turns = compared.map(({ name, variant, kind }) => {
@@ -44,7 +46,7 @@ export async function benchRoundTrips(
       }
       await measure(20, 1) // keys are fetched, the driver is loaded, code is compiled
       const near = await measure(20, 3)
-      proxy.delayMs = distanceMs
+      for (const proxy of proxies) proxy.delayMs = distanceMs
       const far = await measure(5, 3)
       const latency = (name: string) => median(far[name]!.map(({ medianMs }) => medianMs))
       for (const { name, what, target } of compared) {
@@ -57,7 +59,7 @@ export async function benchRoundTrips(
       }
     })
   } finally {
-    proxy.close()
+    for (const proxy of [...proxies, socket]) proxy.close()
   }
 }
 

@@ -7,6 +7,7 @@ import { isTold } from '../usage.ts'
 import type { Database } from './database.ts'
 import type { Asked } from './gated.ts'
 import type { GatedWorkers, Variant } from './gated-workers.ts'
+import { startSocketProxy } from './socket-proxy.ts'
 
 const connections = 8
 /** About a second of each. */
@@ -28,7 +29,8 @@ export async function benchThroughput(
   sender: Sender,
 ): Promise<void> {
   console.log(`\nthe same read beside its database, ${connections} connections; medians of interleaved rounds`)
-  await run(database.port, async (workers) => {
+  const socket = await startSocketProxy(database.port)
+  await run({ postgres: database.port, socket: socket.port }, async (workers) => {
     const cpu: Record<Variant, number[]> = { byHand: [], each: [], held: [] }
     const measure = (isCounted: boolean) => {
       const turns = variants.map((variant) => {
@@ -53,5 +55,5 @@ export async function benchThroughput(
       else say(names[variant], rate, median(ratios(rates['held']!, rates['each']!)), 'to a connection each, ≥ 5')
       if (isTold) say('  cpu of one, in workerd', `${median(cpu[variant]).toFixed(2)} ms`)
     }
-  })
+  }).finally(() => socket.close())
 }

@@ -1,7 +1,6 @@
-/** The gated route written by hand: a connection for each request, one statement after the other. */
+/** The gated route written by hand, with neon's driver as it comes: a connection for each request, one statement after the other. */
 import { Client } from '@neondatabase/serverless'
 import { Hono } from 'hono'
-import { tcpSocketClass } from '../../../runtime/database/tcp-socket.ts'
 import { type AuthEnv, answerHeaders, claimsOf } from './signed-in.ts'
 
 interface Env extends AuthEnv {
@@ -23,9 +22,10 @@ app.get('/notes', async (context) => {
   await client.connect()
   try {
     await client.query('begin')
+    await client.query('set local role backend_authenticated')
+    await client.query('set local search_path = public')
     await client.query(
-      `select set_config('role', 'backend_authenticated', true), set_config('request.jwt.claims', $1, true),
-        set_config('request.jwt.signature', $2, true)`,
+      `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
       [bound, signature],
     )
     const grants = await client.query<{ permissions: string[] }>('select permissions from auth.request_context()')
@@ -41,11 +41,10 @@ app.get('/notes', async (context) => {
   }
 })
 
-/** All else is as the driver has it: start-up, password and the first query go out together. */
+/** Through a proxy for its WebSocket. All else is as the driver has it: start-up, password and the first query go out together. */
 function connection(url: string): Client {
   const client = new Client(url)
   const settings = client.neonConfig
-  settings.webSocketConstructor = tcpSocketClass(false) as unknown as typeof WebSocket
   settings.wsProxy = (host, port) => `${host}:${port}`
   settings.useSecureWebSocket = false
   return client
