@@ -7,6 +7,9 @@ import { type Connection, connect } from './connection.ts'
 import type { rowsOf } from './driver.ts'
 import { normalise, statementMs, transactionMs, Unavailable } from './unavailable.ts'
 
+/** Asking for a module that is loaded is not free. */
+let driver: typeof import('./driver.ts') | undefined
+
 /** What the database says of the caller, on this very request. */
 export interface Grants {
   roles: string[]
@@ -34,20 +37,23 @@ export async function bind(
   const claims = JSON.stringify(identity?.claims ?? {})
   try {
     const signature = await signClaims(call, claims)
-    const [{ rowsOf }, { connection, results }] = await Promise.all([
-      import('./driver.ts'),
-      connect(call, binding, [
-        { text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`, values: [] },
-        {
-          text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
+    driver ??= await import('./driver.ts')
+    const { rowsOf } = driver
+    const { connection, results } = await connect(call, binding, [
+      {
+        text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`,
+        values: [],
+        reads: 'tag',
+      },
+      {
+        text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
             set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
             set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true),
             case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $5, true) end`,
-          values: [role, claims, signature, String(statementMs), String(transactionMs)],
-          isSilent: true,
-        },
-        ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
-      ]),
+        values: [role, claims, signature, String(statementMs), String(transactionMs)],
+        reads: 'tag',
+      },
+      ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
     ])
     return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
   } catch (error) {

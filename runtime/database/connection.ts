@@ -59,6 +59,9 @@ async function borrow(pool: PoolNamespace, binding: string, statements: readonly
 async function heard<T extends object>(ask: () => Promise<Told<T>>): Promise<T> {
   const told = await ask().catch((cause: unknown) => {
     if (cause instanceof Unavailable) throw cause
+    if (/limited to 32MiB/.test((cause as Error).message)) {
+      throw Object.assign(new Error('a statement with its values, or its rows, may have 32 MiB'), { code: '54000' })
+    }
     throw new Unavailable('the pool of connections does not answer', { cause })
   })
   if ('failure' in told) throw errorOf(told.failure)

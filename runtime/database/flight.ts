@@ -4,8 +4,8 @@ export interface Statement {
   text: string
   /** Bound as text. */
   values: readonly (string | null)[]
-  /** Nobody reads its rows. */
-  isSilent?: true
+  /** What somebody reads of it: its rows without their names and types, or its tag alone; absent: all. */
+  reads?: 'rows' | 'tag'
 }
 
 /** As Postgres wrote it, so that it may cross from one isolate to another; `rowsOf` reads it. */
@@ -48,24 +48,22 @@ export class Flight {
   }
 
   submit(wire: Wire): void {
-    for (const { text, values } of this.#statements) {
+    for (const { text, values, reads } of this.#statements) {
       wire.parse({ text, name: '', types: [] })
       wire.bind({ portal: '', statement: '', values: [...values], binary: false })
-      wire.describe({ type: 'P', name: '' })
+      if (!reads) wire.describe({ type: 'P', name: '' })
       wire.execute({ portal: '', rows: 0 })
     }
     wire.sync()
   }
 
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
-    if (this.#statements[this.#results.length]?.isSilent) return
     this.#current.names = message.fields.map(({ name }) => name)
     this.#current.types = message.fields.map(({ dataTypeID }) => dataTypeID)
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
-    if (this.#statements[this.#results.length]?.isSilent) return
-    this.#current.rows.push(message.fields)
+    if (this.#statements[this.#results.length]?.reads !== 'tag') this.#current.rows.push(message.fields)
   }
 
   handleCommandComplete({ text }: { text: string }): void {

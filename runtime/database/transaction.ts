@@ -51,7 +51,7 @@ export function createRequestDatabase(
     async function commit({ connection }: Bound): Promise<string> {
       try {
         if (isLost) throw new Unavailable('the connection was given up') // Postgres rolls back when it closes
-        const { results } = await within(connection.fly([{ text: 'COMMIT', values: [] }]))
+        const { results } = await within(connection.fly([{ text: 'COMMIT', values: [], reads: 'tag' }]))
         return results[0]!.tag
       } catch (error) {
         // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
@@ -171,7 +171,7 @@ export function createRequestDatabase(
 const onlyTheRequest = 'the transaction is the request: it commits when the handler returns, rolls back when it throws'
 
 /** In the flight of each statement: a transaction that got no id has written nothing (contract 2.4). */
-const assigned: Statement = { text: 'select pg_catalog.txid_current_if_assigned()', values: [] }
+const assigned: Statement = { text: 'select pg_catalog.txid_current_if_assigned()', values: [], reads: 'rows' }
 
 /** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. Comments hide none. */
 const transactionCommand =

@@ -289,6 +289,21 @@ describe('2.4 the transaction is the request', () => {
     expect((await run(person, [{ text: 'select 1 as one' }])).status).toBe(200)
   })
 
+  it('5.4 a statement carries 32 MiB in each direction; what is more fails, and harms no other request', async () => {
+    const person = await probe.signUp()
+    const rows = (mebibytes: number) => ({
+      text: `select length(string_agg(part, '')) from (select repeat('x', 1048576) as part from generate_series(1, $1::int)) parts`,
+      values: [mebibytes],
+    })
+    expect((await run(person, [rows(40)])).json).toEqual([[{ length: 40 * 1024 * 1024 }]])
+    const many = { text: `select repeat('x', 1048576) as part from generate_series(1, $1::int)` }
+    expect((await run(person, [{ ...many, values: [20] }])).json[0].length).toBe(20)
+    const { status, json } = await run(person, [{ ...many, values: [40] }])
+    expect([status, json.error]).toEqual([500, 'internal_error'])
+    await probe.logged(({ request_id, error }) => request_id === json.request_id && String(error).includes('32 MiB'))
+    expect((await run(person, [{ text: 'select 1 as one' }])).json).toEqual([[{ one: 1 }]])
+  })
+
   it('a character that Postgres cannot store is the request’s fault', async () => {
     const person = await probe.signUp()
     const answer = await run(person, [{ text: 'select $1::text', values: ['a\u0000'] }])
