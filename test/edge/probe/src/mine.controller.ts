@@ -27,4 +27,22 @@ export class MineController {
     await Database.sql`select pg_sleep(${seconds}::float8)`
     await Database.sql`insert into notes (text) values (${`${text} last`})`
   }
+
+  /** The same, but between its statements it asks the database nothing. */
+  @Post('pausing/:text')
+  async pausing(@Param('text') text: string, @Query('seconds') seconds: string) {
+    await Database.sql`insert into notes (text) values (${`${text} first`})`
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, Number(seconds) * 1000)
+    await promise
+    await Database.sql`insert into notes (text) values (${`${text} last`})`
+  }
+
+  /** No statement of it is long. */
+  @Post('lasting/:text')
+  async lasting(@Param('text') text: string, @Query('seconds') seconds: string) {
+    await Database.sql`insert into notes (text) values (${`${text} first`})`
+    for (let rest = Number(seconds); rest > 0; rest -= 5)
+      await Database.sql`select pg_sleep(${Math.min(rest, 5)}::float8)`
+  }
 }
