@@ -58,9 +58,10 @@ function malformed(reason: string) {
 }
 
 /** @returns `undefined` for bytes that are not UTF-8 JSON. */
-export function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
+export function parseJson(bytes: Uint8Array): { value: unknown; text: string } | undefined {
   try {
-    return { value: JSON.parse(utf8.decode(bytes)) }
+    const text = utf8.decode(bytes)
+    return { value: JSON.parse(text), text }
   } catch {
     return undefined
   }

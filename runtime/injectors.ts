@@ -17,6 +17,7 @@ export async function argumentsFor(
   user: UserT | null,
   validators: readonly Validate[],
 ): Promise<unknown[]> {
+  if (parameters.length === 0) return []
   const body = parameters.some(({ from }) => from === 'body') ? await readJson(call.request) : undefined
   const isQueried = parameters.some(({ from }) => from === 'query' || from === 'wholeQuery')
   const query = isQueried ? new URLSearchParams(call.search) : undefined

@@ -23,6 +23,15 @@ export interface RequestDatabase {
   rollback(): Promise<void>
 }
 
+interface Transaction {
+  session: Session
+  begin(): Promise<Bound>
+  /** Ends the transaction if it was opened. @returns the tag of the command. */
+  finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined>
+  /** The first statement that failed. */
+  failure(): Error | undefined
+}
+
 /** @param isReadOnly the caller's transaction writes nothing. */
 export function createRequestDatabase(
   call: Call,
@@ -32,12 +41,15 @@ export function createRequestDatabase(
 ): RequestDatabase {
   let identity = verified
   let hasEndedSession = false
-  const caller = createTransaction('DATABASE_URL', roles.caller, isReadOnly)
-  const service = createTransaction('DATABASE_SERVICE_URL', roles.service, false)
+  let isOver = false
+  // made by their first use: most requests have none
+  let caller: Transaction | undefined
+  let service: Transaction | undefined
+  const theCaller = () => (caller ??= createTransaction('DATABASE_URL', roles.caller, isReadOnly))
+  const theService = () => (service ??= createTransaction('DATABASE_SERVICE_URL', roles.service, false))
 
-  function createTransaction(binding: string, role: string, isReadOnly: boolean) {
+  function createTransaction(binding: string, role: string, isReadOnly: boolean): Transaction {
     let opening: Promise<Bound> | undefined
-    let isOver = false
     let isLost = false
     /** Or may have: a statement has failed. */
     let hasWritten = false
@@ -61,9 +73,7 @@ export function createRequestDatabase(
       }
     }
 
-    /** Ends the transaction if it was opened. @returns the tag of the command. */
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
-      isOver = true
       const opened = await opening?.catch(() => undefined)
       opening = undefined
       if (!opened) return undefined
@@ -100,10 +110,6 @@ export function createRequestDatabase(
       begin,
       finish,
       failure: () => failure,
-      async discard() {
-        await finish('ROLLBACK')
-        isOver = false
-      },
       session: {
         async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
           if (isOver) throw new Error('this request has ended, and its transaction with it')
@@ -124,28 +130,30 @@ export function createRequestDatabase(
   }
 
   return {
-    caller: caller.session,
-    service: service.session,
+    caller: { query: (text, parameters) => theCaller().session.query(text, parameters) },
+    service: { query: (text, parameters) => theService().session.query(text, parameters) },
 
     async readGrants() {
-      const { context } = await caller.begin()
+      const { context } = await theCaller().begin()
       if (!context) return { roles: [], permissions: [] }
       if (!context.session_ended) return context
       identity = null // whatever the handler now asks of the database, it asks as nobody
-      await caller.discard()
+      await theCaller().finish('ROLLBACK')
       return null
     },
 
     async commit() {
       // a handler that swallowed the refusal has still worked for somebody who was signed out
       if (hasEndedSession) throw refuse('unauthorized')
+      isOver = true
+      if (!caller && !service) return
       let done = ''
       const both = [['service', service] as const, ['caller', caller] as const]
       // one that only read can only fail: that must be known before anything is kept
       for (const [name, transaction] of isReadOnly ? both.reverse() : both) {
         let tag: string | undefined
         try {
-          tag = await transaction.finish('COMMIT')
+          tag = await transaction?.finish('COMMIT')
         } catch (error) {
           if (done) call.log('error', 'the service transaction is committed, the caller’s is not', errorFields(error))
           throw error
@@ -155,7 +163,7 @@ export function createRequestDatabase(
           if (done) call.log('error', 'the service transaction is committed, the caller’s is not', { tag })
           throw new Error(
             `the ${name} transaction came back as ${tag}: an SQL error in it was not awaited, or not passed on by the handler`,
-            { cause: transaction.failure() },
+            { cause: transaction?.failure() },
           )
         }
         done = name
@@ -163,7 +171,8 @@ export function createRequestDatabase(
     },
 
     async rollback() {
-      await Promise.all([service.finish('ROLLBACK'), caller.finish('ROLLBACK')])
+      isOver = true
+      await Promise.all([service?.finish('ROLLBACK'), caller?.finish('ROLLBACK')])
     },
   }
 }

@@ -29,7 +29,7 @@ export interface Candidate {
 /** @param token three base64url parts. @returns the reason as text when it is refused. */
 export function readToken(token: string, expected: Expected): Candidate | string {
   const [head, body, seal] = token.split('.') as [string, string, string]
-  const header = readPart(head)
+  const header = readPart(head)?.value
   if (!header) return 'malformed_header'
   if (header['alg'] !== 'ES256') return 'wrong_algorithm'
   if (header['crit'] !== undefined || header['b64'] !== undefined) return 'critical_header'
@@ -39,11 +39,13 @@ export function readToken(token: string, expected: Expected): Candidate | string
   if (kid !== undefined && typeof kid !== 'string') return 'malformed_header'
   const claims = readPart(body)
   if (!claims) return 'malformed_claims'
-  const reason = refuseClaims(claims, expected)
+  const reason = refuseClaims(claims.value, expected)
   if (reason) return reason
+  // only an escape can stand for what UTF-8 and JSON do not admit as it is
+  if (claims.hasEscapes && !isStorable(claims.value)) return 'unstorable_claims'
   const signature = fromBase64Url(seal)
   if (signature?.length !== signatureBytes) return 'malformed_signature'
-  return { claims: claims as Claims, kid, signature, signed: encoder.encode(`${head}.${body}`) }
+  return { claims: claims.value as Claims, kid, signature, signed: encoder.encode(`${head}.${body}`) }
 }
 
 /** @returns whether one of the keys made the signature. */
@@ -54,12 +56,11 @@ export async function isSignedBy(keys: readonly Key[], { signature, signed }: Ca
   return false
 }
 
-function readPart(part: string): Record<string, unknown> | undefined {
+function readPart(part: string): { value: Record<string, unknown>; hasEscapes: boolean } | undefined {
   const bytes = fromBase64Url(part)
-  const value = bytes && parseJson(bytes)?.value
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
+  const json = bytes && parseJson(bytes)
+  if (typeof json?.value !== 'object' || json.value === null || Array.isArray(json.value)) return undefined
+  return { value: json.value as Record<string, unknown>, hasEscapes: json.text.includes('\\u') }
 }
 
 function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }: Expected): string | undefined {
@@ -72,7 +73,6 @@ function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }
   if (issuer !== undefined && iss !== issuer) return 'wrong_issuer'
   if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
     return 'wrong_audience'
-  if (!isStorable(claims)) return 'unstorable_claims'
   return undefined
 }
 
