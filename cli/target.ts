@@ -1,6 +1,7 @@
 /** Which stack a command is about, and what opens it (contract 10.3, 10.4). */
 import path from 'node:path'
 import { readRecord } from '../local/record.ts'
+import { isLoopback } from '../src/wire/loopback.ts'
 import { nearest } from '../src/wire/nearest.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
@@ -60,6 +61,6 @@ function given(): Target['credential'] | undefined {
 /** A credential must not travel where everybody can read it. */
 function requireHttps(url: string): void {
   const { protocol, hostname } = new URL(url)
-  if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  if (protocol === 'https:' || isLoopback(hostname)) return
   throw new Failure('usage', `${url} is not https: the credential would travel in the clear`)
 }

@@ -4,6 +4,7 @@
  */
 import { Client, types } from '@neondatabase/serverless'
 import type { Row } from '../../src/sdk/scope.ts'
+import { isLoopback } from '../../src/wire/loopback.ts'
 import { Flight, type Result, type Statement } from './flight.ts'
 import { tcpSocketClass } from './tcp-socket.ts'
 import { normalise, openMs, within } from './unavailable.ts'
@@ -106,8 +107,7 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
 function clientFor(url: string): Client {
   const parsed = new URL(url)
   const { hostname, searchParams } = parsed
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-  const hasTls = !isLoopback && searchParams.get('sslmode') !== 'disable'
+  const hasTls = !isLoopback(hostname) && searchParams.get('sslmode') !== 'disable'
   searchParams.delete('sslmode')
   searchParams.delete('channel_binding')
   const client = new Client({ connectionString: parsed.href, ssl: false })

@@ -1,4 +1,5 @@
 /** Who is calling. Never throws, and never says why not: every failure is the same anonymous identity (contract 3.3). */
+import { isLoopback } from '../../src/wire/loopback.ts'
 import { readAtMost } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
 import { errorFields } from '../log.ts'
@@ -57,8 +58,7 @@ function sourceAt(address: string, call: Call): KeySource {
     failed: (error) => call.log('warn', 'the key set could not be refreshed', { address, ...errorFields(error) }),
     async load(signal) {
       const url = new URL(address)
-      const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
         throw new Error('AUTH_JWKS_URL must be https')
       }
       // On the own host the auth worker answers, and a worker cannot reach its own host by fetch (contract 1.2).
