@@ -6,6 +6,7 @@ import { applyFixes } from '../build/fix.ts'
 import type { Format } from '../build/formats.ts'
 import type { BuildOptions } from '../build/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
+import { missingBindings } from './bindings.ts'
 import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
@@ -46,7 +47,9 @@ async function once(root: string, target: BuildOptions, format: Format): Promise
   process.stderr.write(printed(root, refusals, format, version))
   if (!built) throw new Failure('refused', '')
   await buildAuth(target)
-  if (format === 'text') process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
+  if (format !== 'text') return
+  process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
+  process.stderr.write(missingBindings(root, target.out))
 }
 
 async function buildAuth({ out }: BuildOptions): Promise<void> {

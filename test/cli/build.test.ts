@@ -35,6 +35,15 @@ describe('stack build', () => {
     expect(stderr).toMatch(/built 2 routes and 0 webhooks in \d+ ms: .*worker\.js [\d.]+ KiB \(gzip [\d.]+ KiB\)/)
   })
 
+  it('5.4 says what a wrangler.toml does not bind of what the project uses, and nothing where all is there', async () => {
+    const said = async (wrangler: string) =>
+      (await stack(['build', '--project', project({ 'wrangler.toml': wrangler })])).stderr.split('\n').slice(-2)[0]
+    expect(await said('# name = "STACK_POOL"\nname = "shop"\n')).toBe(
+      '! wrangler.toml does not bind STACK_POOL: what it needs is in .stack/bindings.toml',
+    )
+    expect(await said("[[durable_objects.bindings]]\nname = 'STACK_POOL'\n")).toMatch(/^built /)
+  })
+
   it('1.7 finds the project upwards from where the person stands, also under npm', async () => {
     const root = project({ 'src/deep/x.txt': '' })
     expect((await stack(['build'], { cwd: path.join(root, 'src/deep') })).code).toBe(0)
@@ -48,6 +57,7 @@ describe('stack build', () => {
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
     expect(fs.readdirSync(out).sort()).toEqual([
       'auth',
+      'bindings.toml',
       'build.json',
       'client.d.ts',
       'client.js',
