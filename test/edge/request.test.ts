@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { describe, expect, it, vi } from 'vitest'
 import { type Person, useStack } from '../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'äöü' })
@@ -241,6 +242,37 @@ describe('2.4 the transaction is the request', () => {
       expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
       expect(await notes()).not.toContain(text)
     }
+  })
+
+  it('what has no transaction id is kept too: a function that notifies, a write to a foreign table', async () => {
+    const { token } = await probe.signUp()
+    const { database_url } = probe.stack.record
+    const { hostname, port, pathname, username, password } = new URL(database_url)
+    const place = `host '${hostname}', port '${port}', dbname '${pathname.slice(1)}'`
+    await probe.sql(`create function announce(text) returns void language sql as $$ select pg_notify('probe', $1) $$`)
+    await probe.sql('create extension postgres_fdw')
+    await probe.sql(`create server far foreign data wrapper postgres_fdw options (${place})`)
+    await probe.sql(
+      `create user mapping for public server far
+        options (user '${username}', password '${decodeURIComponent(password)}', password_required 'false')`,
+    )
+    await probe.sql('create table outside (text text)')
+    await probe.sql(`create foreign table foreigners (text text) server far options (table_name 'outside')`)
+    await probe.sql('grant select, insert on foreigners to backend_authenticated')
+    const listener = new pg.Client(database_url)
+    await listener.connect()
+    const heard: unknown[] = []
+    listener.on('notification', ({ payload }) => heard.push(payload))
+    await listener.query('listen probe')
+    const statements = [{ text: `select announce('somebody')` }, { text: `insert into foreigners values ('here')` }]
+    // each in a request of its own: one that writes commits what another has left
+    for (const statement of statements) {
+      expect((await probe.call('/sql/caller', { token, json: [statement] })).status).toBe(200)
+    }
+    expect(await probe.sql('select text from outside')).toEqual([{ text: 'here' }])
+    await vi.waitUntil(() => heard.length > 0, { timeout: 5_000 })
+    await listener.end()
+    expect(heard).toEqual(['somebody'])
   })
 
   it('the SQL error behind a ROLLBACK is in the log, with its statement and the place of the call', async () => {
