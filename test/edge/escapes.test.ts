@@ -167,6 +167,14 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     expect([answer.status, await notesOf(thief)]).toEqual([500, []])
   })
 
+  it.each(['commit', 'rollback'])('2.4 so does a %s that begins another transaction at once', async (command) => {
+    const insert = { text: 'insert into notes (text) values (gen_random_uuid())' }
+    const chained = { text: `/* ${'/* */'} */ ${command} and chain` }
+    expect((await run(thief, [insert, chained])).status).toBe(500)
+    expect((await notesOf(thief)).length).toBe(command === 'commit' ? 1 : 0)
+    await probe.sql('delete from notes where owner = $1', [thief.id])
+  })
+
   describe('5.4 what one request leaves in its session, the next does not find', () => {
     it.each<[string, Statement[], Statement]>([
       [
