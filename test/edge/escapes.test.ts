@@ -224,6 +224,11 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
         { text: `select max(objid::text) as found from pg_locks where locktype = 'advisory'` },
       ],
       [
+        'a seed',
+        [{ text: 'select setseed(0.5)' }],
+        { text: 'select nullif(random(), 0.9851677175347999) is null as found' },
+      ],
+      [
         'a sequence’s value',
         [{ text: `insert into notes (text) values ('sequence ' || gen_random_uuid())` }],
         { text: 'select lastval() as found' },
