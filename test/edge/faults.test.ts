@@ -90,6 +90,16 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       await isServed()
     })
 
+    it('2.4 nor is what nobody awaits taken for done', async () => {
+      const text = randomUUID()
+      const unawaited = () => probe.call(`/sql/unawaited/${text}`, { method: 'POST', token: person.token })
+      await caller.close()
+      const answer = await unawaited()
+      await caller.listen()
+      await isUnavailable(answer)
+      expect([(await unawaited()).status, await notes(text)]).toEqual([200, [text]])
+    })
+
     it.each<Omit<Fault, 'how'>>([
       { at: 'start-up', when: 'before' },
       { at: 'start-up', when: 'after' },

@@ -342,6 +342,13 @@ describe('2.4 the transaction is the request', () => {
     expect(answer.json).toMatchObject({ error: 'invalid_request', status: 400 })
   })
 
+  it('3.5 a session that was ended is 401 also where nobody awaits what it asks of the database', async () => {
+    const { id, token } = await probe.signUp()
+    await probe.sql(`update auth.sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1`, [id])
+    const { status } = await probe.call(`/sql/unawaited/${randomUUID()}`, { method: 'POST', token })
+    expect([status, await probe.sql('select * from notes where owner = $1', [id])]).toEqual([401, []])
+  })
+
   it('2.6 a constructor belongs to no request', async () => {
     const person = await probe.signUp()
     expect((await probe.call('/sql/hoarded', { token: person.token })).json).toBe('OutsideRequest')

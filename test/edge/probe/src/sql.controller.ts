@@ -68,6 +68,13 @@ export class SqlController {
     return 'all is well'
   }
 
+  /** Nobody awaits what it writes. */
+  @Post('unawaited/:text')
+  async unawaited(@Param('text') text: string) {
+    Database.sql`insert into notes (text) values (${text})`.catch(() => {})
+    return 'all is well'
+  }
+
   @Post('late/:id')
   async late(@Param('id') id: string) {
     await Database.sql`insert into late (id, parent) values (${id}, -1)`
