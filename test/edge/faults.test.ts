@@ -266,10 +266,17 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
 
   if (isKept) {
     describe('5.4 a connection that is kept', () => {
+      /** Whichever object of the pool is asked next, it has a connection that lies idle. */
+      const tenAreServed = async () => {
+        const texts = Array.from({ length: 10 }, () => randomUUID())
+        const answers = await Promise.all(texts.map((text) => post('note', text)))
+        expect(answers.map(({ json }) => json)).toEqual(texts)
+      }
+
       it.each<Fault['when']>(['before', 'after'])(
         'and breaks as it is taken, %s it is bound, is replaced',
         async (when) => {
-          await isServed()
+          await tenAreServed()
           const text = randomUUID()
           const struck = caller.next({ at: 'bind', when, how: 'cut' })
           const answer = await post('note', text)
@@ -288,12 +295,6 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
           await isServed()
         },
       )
-
-      const tenAreServed = async () => {
-        const texts = Array.from({ length: 10 }, () => randomUUID())
-        const answers = await Promise.all(texts.map((text) => post('note', text)))
-        expect(answers.map(({ json }) => json)).toEqual(texts)
-      }
 
       it('and is ended by Postgres as it lies idle, is replaced: nobody notices', async () => {
         await tenAreServed()
