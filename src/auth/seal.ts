@@ -40,14 +40,21 @@ export async function seal(text: string, place: string): Promise<string> {
   const sealed = new Uint8Array(
     await crypto.subtle.encrypt(parameters, await sealingKey('encrypt'), encoder.encode(text)),
   )
-  return btoa(String.fromCharCode(...iv, ...sealed))
+  return base64([...iv, ...sealed])
+}
+
+/** In portions: a call takes only so many arguments. */
+function base64(bytes: number[]): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 8_192) text += String.fromCharCode(...bytes.slice(at, at + 8_192))
+  return btoa(text)
 }
 
 /** @throws when the value was sealed under another key, for another place, or was changed. */
 export async function open(sealed: string, place: string): Promise<string> {
   const bytes = Uint8Array.from(atob(sealed), (character) => character.charCodeAt(0))
   const parameters = { name: 'AES-GCM', iv: bytes.slice(0, nonceBytes), additionalData: encoder.encode(place) }
-  return new TextDecoder().decode(
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     await crypto.subtle.decrypt(parameters, await sealingKey('decrypt'), bytes.slice(nonceBytes)),
   )
 }

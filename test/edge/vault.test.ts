@@ -35,6 +35,13 @@ describe('a secret of the vault', () => {
     expect(await read('ROTATED_KEY')).toEqual(everywhere(null))
   }, 60_000)
 
+  it('is what was stored to the last bit: the longest one in any script, a byte order mark', async () => {
+    const [widest, marked] = ['€'.repeat(65_536), '\ufeffvalue']
+    expect([(await put('WIDEST', widest)).status, (await put('MARKED', marked)).status]).toEqual([204, 204])
+    await becomes('MARKED', marked)
+    expect((await read('WIDEST')).secret === widest).toBe(true)
+  }, 30_000)
+
   it('gives way to a binding of its name, and leaves it when it goes', async () => {
     await put('BOUND', 'by the vault')
     await put('MARKER_ONE', 'there')
