@@ -21,6 +21,7 @@ export interface MirroredSecrets {
 /** @returns why a name is none, as a sentence; `undefined` for one that is. */
 export function refuseSecretName(name: string): string | undefined {
   if (!secretName.test(name)) return `"${name}" is no name: letters, digits and _, no digit first, 128 at most`
+  if (name in Object.prototype) return `"${name}" is no name: every object has a property of that name`
   if (reserved.test(name)) return `"${name}" is the stack's own: it is bound when a worker is deployed`
   return undefined
 }

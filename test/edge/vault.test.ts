@@ -103,6 +103,7 @@ describe('its routes', () => {
     ['1ST', 'x'],
     ['A-B', 'x'],
     ['__proto__', 'x'],
+    ['hasOwnProperty', 'x'],
     ['a%20b', 'x'],
     ['A'.repeat(129), 'x'],
     ['AUTH_JWKS', 'x'],
