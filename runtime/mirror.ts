@@ -26,6 +26,9 @@ export function createMirror(): Mirror {
   /** Names that came from the vault. */
   let mirrored = new Set<string>()
   let attemptedAt = Number.NEGATIVE_INFINITY
+  /** Refreshes that were begun, and the one whose answer holds. */
+  let begun = 0
+  let heard = 0
   let refreshing: Promise<void> | undefined
 
   function apply(env: Env, entries: Record<string, string>): void {
@@ -43,8 +46,11 @@ export function createMirror(): Mirror {
   }
 
   async function refresh(call: Call, vault: Vault): Promise<void> {
+    const number = ++begun
     try {
       const told = await vault.mirrorSecrets(revision)
+      if (number < heard) return // later than the answer to a question that was asked after it
+      heard = number
       if (!told) return
       apply(call.env, told.entries)
       revision = told.revision

@@ -87,6 +87,23 @@ it('an auth worker that is silent holds a request for a second, then the last kn
   expect([env['MIRRORED'], asked.length]).toEqual(['a', 2])
 })
 
+it('an answer that comes after a newer one is too late', async () => {
+  const { env, asked, request, holds, answers } = stack()
+  holds('1', { MIRRORED: 'old' })
+  await request()
+  const { promise: late, resolve } = Promise.withResolvers<MirroredSecrets>()
+  answers(() => late)
+  await vi.advanceTimersByTimeAsync(5_000)
+  request()
+  await vi.advanceTimersByTimeAsync(5_000)
+  holds('3', { MIRRORED: 'new' })
+  await request()
+  resolve({ revision: '2', entries: { MIRRORED: 'between' } })
+  await vi.advanceTimersByTimeAsync(5_000)
+  await request()
+  expect([env['MIRRORED'], asked.at(-1)]).toEqual(['new', '3'])
+})
+
 it('one that fails is said, and asked again after five seconds; where nothing was ever known, after one', async () => {
   const { env, asked, lines, request, holds, answers } = stack()
   answers(() => Promise.reject(new Error('gone')))
