@@ -53,9 +53,17 @@ function ofEnvironment(name: string): Target['credential'] {
 }
 
 function given(): Target['credential'] | undefined {
-  const { STACK_SERVICE_ROLE_KEY: key, STACK_ACCESS_TOKEN: token } = process.env
+  const key = fromEnvironment('STACK_SERVICE_ROLE_KEY')
   if (key) return { apikey: key }
+  const token = fromEnvironment('STACK_ACCESS_TOKEN')
   return token ? { authorization: `Bearer ${token}` } : undefined
+}
+
+/** What no header can hold, fetch would print. */
+function fromEnvironment(name: string): string | undefined {
+  const value = process.env[name]?.trim()
+  if (value && !/^[!-~]+$/.test(value)) throw new Failure('usage', `${name} holds a character that no credential has`)
+  return value
 }
 
 /** A credential must not travel where everybody can read it. */

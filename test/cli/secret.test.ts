@@ -157,6 +157,16 @@ describe('an environment', () => {
     expect(asked.splice(0).length).toBe(1)
   })
 
+  it.each(['STACK_SERVICE_ROLE_KEY', 'STACK_ACCESS_TOKEN'])('%s is never printed, whatever it holds', async (name) => {
+    for (const separator of ['\n', ' ', '“']) {
+      const given = { [name]: `canary${separator}canary` }
+      const finished = await stack(['secret', 'list', '--env', 'staging'], { cwd: root, env: given })
+      expect([finished.code, finished.stderr]).toEqual([2, expect.stringContaining(name)])
+      expect(finished.stderr + finished.stdout).not.toContain('canary')
+    }
+    expect(asked.splice(0)).toEqual([])
+  })
+
   it.each<[string[], Record<string, string>, number, string]>([
     [['--env', 'gone'], env, 6, 'does not answer'],
     [['--env', 'stagin'], env, 3, 'did you mean staging?'],
