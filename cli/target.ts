@@ -23,6 +23,7 @@ export async function locateTarget(flags: { project?: string; env?: string }): P
     if (!environment)
       throw new Failure('no stack', `there is no environment "${flags.env}"${known(environments, flags.env)}`)
     const baseUrl = environment.url.replace(/\/+$/, '')
+    requirePlain(environment.url, flags.env)
     requireHttps(baseUrl)
     return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
   }
@@ -64,6 +65,13 @@ function fromEnvironment(name: string): string | undefined {
   const value = process.env[name]?.trim()
   if (value && !/^[!-~]+$/.test(value)) throw new Failure('usage', `${name} holds a character that no credential has`)
   return value
+}
+
+/** A path goes after it; and what it holds beside, such as a password, would be sent or printed. */
+function requirePlain(url: string, name: string): void {
+  const { username, password } = new URL(url)
+  if (username || password || /[?#]/.test(url))
+    throw new Failure('usage', `the url of ${name} must be an address alone: without a password, a ? or a #`)
 }
 
 /** A credential must not travel where everybody can read it. */

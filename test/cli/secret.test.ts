@@ -113,6 +113,9 @@ describe('an environment', () => {
       staging: { ref: 'abcdefghm', url },
       gone: { ref: 'abcdefghm', url: 'http://127.0.0.1:1' },
       clear: { ref: 'abcdefghm', url: 'http://stack.example' },
+      query: { ref: 'abcdefghm', url: `${url}?region=eu` },
+      fragment: { ref: 'abcdefghm', url: `${url}#here` },
+      person: { ref: 'abcdefghm', url: url.replace('//', '//somebody:canary@') },
     }
     root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-secret-'))
     fs.mkdirSync(path.join(root, 'stack'))
@@ -171,8 +174,16 @@ describe('an environment', () => {
     [['--env', 'gone'], env, 6, 'does not answer'],
     [['--env', 'stagin'], env, 3, 'did you mean staging?'],
     [['--env', 'clear'], env, 2, 'is not https'],
+    [['--env', 'query'], env, 2, 'the url of query must be an address alone'],
+    [['--env', 'fragment'], env, 2, 'the url of fragment must be an address alone'],
+    [
+      ['--env', 'person'],
+      env,
+      2,
+      'error: the url of person must be an address alone: without a password, a ? or a #\n',
+    ],
     [['--env', 'staging'], {}, 4, 'no credential for staging: set STACK_SERVICE_ROLE_KEY or STACK_ACCESS_TOKEN'],
-    [[], env, 3, '--env names another: staging, gone, clear'],
+    [[], env, 3, '--env names another: staging, gone, clear, query, fragment, person'],
   ])('%j with %j', async (args, given, code, sentence) => {
     const finished = await stack(['secret', 'set', 'NAME=value', ...args], { cwd: root, env: given })
     expect([finished.code, finished.stdout, finished.stderr]).toEqual([code, '', expect.stringContaining(sentence)])
