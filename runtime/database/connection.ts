@@ -8,17 +8,24 @@ import { errorOf, openMs, poolObjects, Unavailable, within } from './unavailable
 export interface Connection {
   /** One round trip. @throws Unavailable, or the error that Postgres raised. */
   fly(statements: readonly Statement[]): Promise<Flown>
-  /** Whatever is not committed is rolled back. */
-  close(): Promise<void>
+  /** @param isKept what is open is committed; else it is rolled back. @throws when that cannot be told. */
+  close(isKept?: boolean): Promise<void>
 }
 
 /** `StackPool` as it is seen from another isolate. What is disposed of ends there. */
 interface Pool {
-  lend(binding: string, statements: readonly Statement[]): Promise<Told<Flown & { loan: Loan } & Disposable>>
+  lend(
+    binding: string,
+    statements: readonly Statement[],
+  ): Promise<Told<Flown & { loan: Loan; term: Term } & Disposable>>
 }
 
 interface Loan {
   fly(statements: readonly Statement[]): Promise<Told<Flown>>
+}
+
+interface Term {
+  commit(): Promise<Told<object>>
 }
 
 interface PoolNamespace {
@@ -40,17 +47,33 @@ async function open(env: Env, binding: string, statements: readonly Statement[])
   const url = textBinding(env, binding)
   if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
   const { link, ...flown } = await (await import('./driver.ts')).open(url, statements)
-  return { ...flown, connection: link }
+  const connection: Connection = {
+    fly: link.fly,
+    async close(isKept) {
+      try {
+        if (isKept) await within(link.fly([{ text: 'COMMIT', values: [], reads: 'tag' }]))
+      } finally {
+        await link.close()
+      }
+    },
+  }
+  return { ...flown, connection }
 }
 
 async function borrow(pool: PoolNamespace, binding: string, statements: readonly Statement[]) {
   const object = pool.get(pool.idFromName(`pool-${Math.floor(Math.random() * poolObjects)}`))
   // the pool's own limits come first
   const lent = await heard(() => within(object.lend(binding, statements), openMs + 500))
-  const { results, isInTransaction, loan } = lent
+  const { results, isInTransaction, loan, term } = lent
   const connection: Connection = {
     fly: (list) => heard(() => loan.fly(list)),
-    close: async () => lent[Symbol.dispose](),
+    async close(isKept) {
+      try {
+        if (isKept) await heard(() => term.commit())
+      } finally {
+        lent[Symbol.dispose]()
+      }
+    },
   }
   return { results, isInTransaction, connection }
 }

@@ -22,8 +22,8 @@ export interface Link {
   fly(statements: readonly Statement[]): Promise<Flown>
   readonly isInTransaction: boolean
   readonly isBroken: boolean
-  /** Rolls back what is open and empties the session. @throws as `fly` does. */
-  renew(): Promise<void>
+  /** Ends what is open and empties the session. @throws as `fly` does. */
+  renew(command: 'commit' | 'rollback'): Promise<void>
   close(): Promise<void>
 }
 
@@ -38,10 +38,10 @@ interface Wire {
  * statement can read and which every next request would make anew for two fifths of its time. One message: what
  * fails in it fails whole.
  */
-const renewal = `rollback; close all; set session authorization default; reset all; deallocate all; unlisten *;
+const renewal = `close all; set session authorization default; reset all; deallocate all; unlisten *;
   select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences`
 
-/** The hosts that take a password as it is: to them it goes out with the first message, which saves two round trips. */
+/** URLs whose host takes their password as it is: it goes out with the first message, which saves two round trips. */
 const trusting = new Set<string>()
 
 /**
@@ -49,16 +49,15 @@ const trusting = new Set<string>()
  * @param url `postgresql://user:password@host:port/database`. @throws as `Link.fly` does.
  */
 export async function open(url: string, statements: readonly Statement[]): Promise<Flown & { link: Link }> {
-  const { host, hostname } = new URL(url)
-  if (hostname.endsWith('.neon.tech')) trusting.add(host) // its proxy is made for it
-  const isPipelined = trusting.has(host)
+  if (new URL(url).hostname.endsWith('.neon.tech')) trusting.add(url) // its proxy is made for it
+  const isPipelined = trusting.has(url)
   try {
     return await connect(url, statements, isPipelined)
   } catch (error) {
     // class 28: it does not trust any more; 08P01: it has expected something else
     const { code } = ((error as Error).cause ?? error) as { code?: unknown }
     if (!isPipelined || !/^(?:28|08P01)/.test(String(code))) throw error
-    trusting.delete(host)
+    trusting.delete(url)
     return connect(url, statements, false)
   }
 }
@@ -84,15 +83,19 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
       const results = await flight.done.catch((error: unknown) => Promise.reject(normalise(error)))
       return { results, isInTransaction }
     },
-    async renew() {
-      await client.query(renewal).catch((error: unknown) => Promise.reject(normalise(error)))
+    async renew(command) {
+      // a seed that somebody has chosen would choose what random() is for the next
+      const seeded = `select pg_catalog.setseed(${Math.random()})`
+      await client
+        .query(`${command}; ${renewal}; ${seeded}`)
+        .catch((error: unknown) => Promise.reject(normalise(error)))
     },
     close: () => client.end().catch(() => {}),
   }
   try {
     const connecting = client.connect()
     const wire = (client as unknown as { connection: Wire }).connection
-    wire.once('authenticationCleartextPassword', () => trusting.add(new URL(url).host))
+    wire.once('authenticationCleartextPassword', () => trusting.add(url))
     // before the driver's own listener, which is the one that ends a flight
     wire.prependListener('readyForQuery', ({ status }) => (isInTransaction = status !== 'I'))
     const [flown] = await within(Promise.all([link.fly(statements), connecting]), openMs)

@@ -25,8 +25,8 @@ export interface PoolOptions {
 export interface Pool {
   /** @throws Unavailable when none is free in time, or none can be made; or what Postgres says of the statements. */
   take(statements: readonly Statement[]): Promise<Flown & { link: Link }>
-  /** In whatever state: an open transaction is rolled back, a broken connection replaced. */
-  give(link: Link): Promise<void>
+  /** In whatever state: an open transaction is ended, a broken connection replaced. @returns why it was closed, if it was. */
+  give(link: Link, command: 'commit' | 'rollback'): Promise<unknown>
 }
 
 interface Waiter {
@@ -97,16 +97,21 @@ export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions
     }
   }
 
-  async function give(link: Link): Promise<void> {
+  async function give(link: Link, command: 'commit' | 'rollback'): Promise<unknown> {
+    let failure: unknown
     try {
       // behind a statement that may still run for somebody who has left: others wait for its connection
-      await within(link.renew(), returnMs)
-      if (Date.now() < born.get(link)! + oldestMs) return pass(link)
-    } catch {
-      // what is left in it is unknown
+      await within(link.renew(command), returnMs)
+      if (Date.now() < born.get(link)! + oldestMs) {
+        pass(link)
+        return undefined
+      }
+    } catch (error) {
+      failure = error // what is left in it is unknown
     }
     link.close()
     pass(undefined)
+    return failure
   }
 
   return {
@@ -119,7 +124,7 @@ export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions
         return { link, ...(await within(link.fly(statements), openMs)) }
       } catch (error) {
         if (!(error instanceof Unavailable)) {
-          give(link) // Postgres has refused the statements: the connection is sound
+          give(link, 'rollback') // Postgres has refused the statements: the connection is sound
           throw error
         }
         link.close()

@@ -25,16 +25,25 @@ export class StackPool extends DurableObject<Env> {
     return told(async () => {
       const pool = await (this.#pools.get(binding) ?? this.#open(binding))
       const { link, ...flown } = await pool.take(statements)
-      return { ...flown, loan: new Loan(link), term: new Term(() => this.ctx.waitUntil(pool.give(link))) }
+      const held: Held = { link }
+      const term = new Term((command) => {
+        held.link = undefined
+        const given = pool.give(link, command)
+        this.ctx.waitUntil(given)
+        return given
+      })
+      return { ...flown, loan: new Loan(held), term }
     })
   }
 
   #open(binding: string): Promise<Pool> {
     const url = textBinding(this.env, binding)
     if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
-    const size = Math.ceil(
-      Number(textBinding(this.env, 'STACK_POOL_CONNECTIONS') ?? connectionsByDefault) / poolObjects,
-    )
+    const connections = Number(textBinding(this.env, 'STACK_POOL_CONNECTIONS') ?? connectionsByDefault)
+    if (!(Number.isInteger(connections) && connections > 0)) {
+      throw new Unavailable('STACK_POOL_CONNECTIONS must be a whole number, 1 or more')
+    }
+    const size = Math.ceil(connections / poolObjects)
     const pool = Promise.all([import('./driver.ts'), import('./pool.ts')]).then(([{ open }, { createPool }]) =>
       createPool({ open: (statements) => open(url, statements), size, waitMs: openMs, idleMs, oldestMs }),
     )
@@ -43,31 +52,53 @@ export class StackPool extends DurableObject<Env> {
   }
 }
 
-class Loan extends RpcTarget {
-  #link: Link
+/** Without its connection once that was given back. */
+interface Held {
+  link: Link | undefined
+}
 
-  constructor(link: Link) {
+class Loan extends RpcTarget {
+  #held: Held
+
+  constructor(held: Held) {
     super()
-    this.#link = link
+    this.#held = held
   }
 
   fly(statements: readonly Statement[]): Promise<Told<Flown>> {
-    return told(() => this.#link.fly(statements))
+    return told(async () => {
+      if (!this.#held.link) throw new Unavailable('the transaction has ended')
+      return this.#held.link.fly(statements)
+    })
   }
 }
 
 /** Ends with the request, and not only when the statement has ended that the loan is asked for. */
 class Term extends RpcTarget {
-  #giveBack: () => void
+  #end: ((command: 'commit' | 'rollback') => Promise<unknown>) | undefined
 
-  constructor(giveBack: () => void) {
+  constructor(end: (command: 'commit' | 'rollback') => Promise<unknown>) {
     super()
-    this.#giveBack = giveBack
+    this.#end = end
+  }
+
+  /** Commits and gives back in one message: for what the answer does not wait for. */
+  commit(): Promise<Told<object>> {
+    return told(async () => {
+      const failure = await this.#once('commit')
+      if (failure) throw failure
+      return {}
+    })
   }
 
   [Symbol.dispose](): void {
-    this.#giveBack()
-    this.#giveBack = () => {}
+    this.#once('rollback')
+  }
+
+  #once(command: 'commit' | 'rollback'): Promise<unknown> | undefined {
+    const end = this.#end
+    this.#end = undefined
+    return end?.(command)
   }
 }
 

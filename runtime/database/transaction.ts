@@ -28,6 +28,8 @@ interface Transaction {
   begin(): Promise<Bound>
   /** Ends the transaction if it was opened. @returns the tag of the command. */
   finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined>
+  /** Has begun, where the handler has left something running. @throws when that could not begin: it was not done. */
+  settle(): Promise<void>
   /** The first statement that failed. */
   failure(): Error | undefined
 }
@@ -51,8 +53,12 @@ export function createRequestDatabase(
   function createTransaction(binding: string, role: string, isReadOnly: boolean): Transaction {
     let opening: Promise<Bound> | undefined
     let isLost = false
+    /** The handler has run a statement: what bound the transaction leaves nothing to keep. */
+    let hasAsked = false
     /** Or may have: a statement has failed. */
     let hasWritten = false
+    /** Its id, once it has one: another one is another transaction's. */
+    let assignedId: string | null = null
     let pending = 0
     /** The first statement that failed: what a COMMIT that comes back as ROLLBACK is about. */
     let failure: Error | undefined
@@ -73,12 +79,16 @@ export function createRequestDatabase(
       }
     }
 
+    const failedLater = (error: unknown) => call.log('warn', 'a commit after the answer failed', errorFields(error))
+
     async function finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
       const opened = await opening?.catch(() => undefined)
       opening = undefined
       if (!opened) return undefined
       if (command === 'COMMIT' && (hasWritten || pending > 0)) return commit(opened)
-      call.waitUntil(opened.connection.close()) // there is nothing to keep: it ends with its connection
+      // what has no transaction id may still have an effect: a function that notifies, or writes to a foreign table
+      const isKept = command === 'COMMIT' && hasAsked
+      call.waitUntil(opened.connection.close(isKept).catch(failedLater))
       return command
     }
 
@@ -88,16 +98,21 @@ export function createRequestDatabase(
         hasEndedSession = true
         throw refuse('unauthorized')
       }
+      hasAsked = true
       try {
         const flown = await within(connection.fly([{ text, values }, assigned]))
         const [result, id] = flown.results as [Result, Result]
-        isLost ||= !flown.isInTransaction
-        hasWritten ||= isLost || id.rows[0]?.[0] !== null || /notify/i.test(text)
+        const currentId = id.rows[0]?.[0] ?? null
+        // what `and chain` has begun is bound to nobody
+        isLost ||= !flown.isInTransaction || result.tag === 'COMMIT' || (assignedId ?? currentId) !== currentId
+        assignedId = currentId
+        hasWritten ||= isLost || currentId !== null || !reads.test(result.tag) || /notify/i.test(text)
         if (!isLost) return rowsOf(result)
       } catch (error) {
         hasWritten = true
         const normal = normalise(error)
-        isLost ||= normal instanceof Unavailable
+        // of what was too large to be told, nobody knows what it did
+        isLost ||= normal instanceof Unavailable || (normal as { code?: string }).code === '54000'
         failure ??= normal
         throw unstorable.test((normal as { code?: string }).code ?? '')
           ? unstorableValue()
@@ -110,6 +125,9 @@ export function createRequestDatabase(
       begin,
       finish,
       failure: () => failure,
+      async settle() {
+        if (pending > 0) await opening
+      },
       session: {
         async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
           if (isOver) throw new Error('this request has ended, and its transaction with it')
@@ -143,6 +161,8 @@ export function createRequestDatabase(
     },
 
     async commit() {
+      await caller?.settle()
+      await service?.settle()
       // a handler that swallowed the refusal has still worked for somebody who was signed out
       if (hasEndedSession) throw refuse('unauthorized')
       isOver = true
@@ -182,9 +202,12 @@ const onlyTheRequest = 'the transaction is the request: it commits when the hand
 /** In the flight of each statement: a transaction that got no id has written nothing (contract 2.4). */
 const assigned: Statement = { text: 'select pg_catalog.txid_current_if_assigned()', values: [], reads: 'rows' }
 
+/** Tags of commands that write nothing, unless a function does that they call: a write to a foreign table has no id here. */
+const reads = /^(?:SELECT|SHOW|SET|FETCH|EXPLAIN)\b|^$/
+
 /** Not a wall: SQL that hides one gets no further, for the role is bound to this transaction alone. Comments hide none. */
 const transactionCommand =
-  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+to)|prepare\s+transaction)\b/i
+  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)|prepare\s+transaction)\b/i
 
 /** A character that text or JSON of Postgres cannot hold: the request's fault, not the handler's. */
 const unstorable = /^(?:22021|22P05)$/

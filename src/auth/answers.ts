@@ -11,6 +11,10 @@ export const authErrors = {
   invalid_settings: { status: 400, description: 'the settings are not valid' },
   invalid_role: { status: 400, description: 'the role is not valid' },
   role_not_defined: { status: 404, description: 'there is no such role' },
+  vault_full: {
+    status: 409,
+    description: 'the vault is full: remove what nobody reads, or store large values elsewhere',
+  },
   invalid_secret: { status: 400, description: 'the secret is not valid' },
   unknown_parameter: { status: 400, description: 'there is no such query parameter' },
   user_not_found: { status: 404, description: 'there is no such user' },

@@ -54,7 +54,7 @@ function base64(bytes: number[]): string {
 export async function open(sealed: string, place: string): Promise<string> {
   const bytes = Uint8Array.from(atob(sealed), (character) => character.charCodeAt(0))
   const parameters = { name: 'AES-GCM', iv: bytes.slice(0, nonceBytes), additionalData: encoder.encode(place) }
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
     await crypto.subtle.decrypt(parameters, await sealingKey('decrypt'), bytes.slice(nonceBytes)),
   )
 }

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, OptionalUser, Param, Put, Req, type UserT } from '@stack/backend'
-import { longestSecret, refuseSecretName } from '../wire/secrets.ts'
+import { longestSecret, longestVault, refuseSecretName } from '../wire/secrets.ts'
 import { authError, bodyOf, refuseParameters } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { seal } from './seal.ts'
@@ -24,7 +24,8 @@ export class VaultController {
     await requireServiceRole(request, user)
     requireName(name)
     const value = valueIn(await bodyOf(request))
-    await this.rows.put(name, await seal(value, placeOf(name)))
+    const total = await this.rows.put(name, await seal(value, placeOf(name)))
+    if (total > longestVault) throw authError('vault_full') // and nothing is kept of it
   }
 
   /** Removing what is not there changes nothing. */

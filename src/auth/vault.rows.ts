@@ -13,10 +13,14 @@ export class VaultRows {
       select name, created_at, updated_at from auth.vault_entries order by name collate "C"`
   }
 
-  async put(name: string, sealed: string): Promise<void> {
+  /** @returns characters of all that is sealed, with this one. */
+  async put(name: string, sealed: string): Promise<number> {
     await Database.$asService().sql`
       insert into auth.vault_entries (name, sealed) values (${name}, ${sealed})
       on conflict (name) do update set sealed = excluded.sealed, updated_at = now()`
+    const [row] = await Database.$asService().sql<{ total: number }>`
+      select sum(length(sealed))::int as total from auth.vault_entries`
+    return row!.total
   }
 
   async remove(name: string): Promise<void> {

@@ -6,6 +6,9 @@ const secretName = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,127}$/
 /** In UTF-16 units. */
 export const longestSecret = 65_536
 
+/** All values of a vault as they are sealed: they cross to the backend worker at once. */
+export const longestVault = 8_388_608
+
 /** What decides who may do what is bound when a worker is deployed; an entry must not stand in for it. */
 const reserved =
   /^(?:AUTH(?:_.*)?|STACK_.*|DATABASE_URL|DATABASE_SERVICE_URL|CLAIMS_KEY|SEALING_KEY|SERVICE_ROLE_KEY|STORAGE)$/i

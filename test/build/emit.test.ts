@@ -64,7 +64,9 @@ ${imports}
     ],
   ])('is a module of its own in that of one with %s', async (_what, files) => {
     const root = await built(files)
-    expect(outOf(root)).toEqual(['driver.js', 'driver.js.map', 'worker.js', 'worker.js.map'])
+    // beside what several of them share
+    const names = outOf(root).filter((name) => !/^(?:chunk|pool)-/.test(name))
+    expect(names).toEqual(['driver.js', 'driver.js.map', 'worker.js', 'worker.js.map'])
   })
 })
 

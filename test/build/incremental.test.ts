@@ -241,7 +241,7 @@ describe('buildCached', () => {
     const { isSame, result } = await isKept(root)
     expect(isSame).toBe(true)
     expect(result.built?.table.routes).toHaveLength(2)
-    expect(result.built?.sizes.map(({ name }) => name)).toEqual(['driver.js', 'worker.js'])
+    expect(result.built?.sizes.map(({ name }) => name)).toEqual(expect.arrayContaining(['driver.js', 'worker.js']))
   })
 
   it.each<Edit>([

@@ -132,6 +132,17 @@ describe('its routes', () => {
     expect((await put('LONGEST', 'x'.repeat(65_536))).status).toBe(204)
   })
 
+  it('refuse what the vault has no room for, and keep what is there', async () => {
+    const value = '€'.repeat(65_536) // sealed, a quarter of a mebibyte
+    const statuses = await Promise.all(Array.from({ length: 36 }, (_, index) => put(`LARGE_${index}`, value)))
+    expect(statuses.filter(({ status }) => status === 409).map(({ json }) => json.error)).toContain('vault_full')
+    const { data } = (await vault('GET')).json
+    const stored = data.filter(({ name }: { name: string }) => name.startsWith('LARGE_'))
+    expect(stored.length).toBe(statuses.filter(({ status }) => status === 204).length)
+    await Promise.all(stored.map(({ name }: { name: string }) => vault('DELETE', name)))
+    expect((await put('SMALL', 'x')).status).toBe(204)
+  })
+
   it('there is no route that reads a value, and no method of the mirror is one', async () => {
     const headers = { apikey: probe.stack.record.service_role_key }
     expect((await probe.call('/admin/vault/backend/LISTED', { headers })).status).toBe(405)

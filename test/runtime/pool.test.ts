@@ -36,8 +36,8 @@ function pool(size: number) {
         isBroken: false,
         isSilent: false,
         failure: undefined,
-        async renew() {
-          await fake.fly([{ text: 'renewed', values: [] }])
+        async renew(command) {
+          await fake.fly([{ text: `${command}, renewed`, values: [] }])
         },
         async fly([first]) {
           fake.asked.push(first!.text)
@@ -62,7 +62,7 @@ function pool(size: number) {
       refusal = error
     },
     take: async () => (await created.take(begin)).link as Fake,
-    give: (link: Link) => created.give(link),
+    give: (link: Link) => created.give(link, 'rollback'),
   }
 }
 
@@ -79,7 +79,7 @@ describe('a connection', () => {
     const { made, take, give } = pool(2)
     await give(await take())
     await take()
-    expect(made.map(({ asked }) => asked)).toEqual([['begin', 'renewed', 'begin']])
+    expect(made.map(({ asked }) => asked)).toEqual([['begin', 'rollback, renewed', 'begin']])
   })
 
   it('that cannot be emptied is closed, and there is room for another', async () => {

@@ -154,5 +154,5 @@ function phases() {
 function phaseOfFlight(text: string): Phase {
   if (text.startsWith('begin ')) return 'bind'
   if (text.startsWith('COMMIT')) return 'commit'
-  return text.startsWith('rollback;') ? 'return' : 'statement'
+  return /^(?:commit|rollback); close all;/.test(text) ? 'return' : 'statement'
 }
