@@ -84,11 +84,17 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes
 }
 
+type Native = (text: string, options: { alphabet: 'base64' | 'base64url' }) => Uint8Array<ArrayBuffer>
+
+/** The engine's own, where it has one: half the cost of the other way. */
+const native = (Uint8Array as { fromBase64?: Native }).fromBase64?.bind(Uint8Array)
+
 /** Canonical base64 with padding (RFC 4648 section 4): the bits that the last character has too many are zero. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!base64.test(text)) return undefined
+  if (native) return native(text, { alphabet: 'base64' })
   const characters = atob(text)
   const bytes = new Uint8Array(characters.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
@@ -96,8 +102,11 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /** Canonical base64url without padding (RFC 7515 section 2). */
+const base64url = /^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$/
+
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (/[+/=]/.test(text)) return undefined
+  if (!base64url.test(text)) return undefined
+  if (native) return native(text, { alphabet: 'base64url' })
   const plain = text.replaceAll('-', '+').replaceAll('_', '/')
   return fromBase64(plain + '='.repeat((4 - (plain.length % 4)) % 4))
 }

@@ -20,8 +20,14 @@ const keySets = new Map<string, KeySet>()
 export async function identify(call: Call): Promise<Identity | null> {
   const token = bearerToken(call.request)
   if (token === undefined) return null
-  const reason = await verify(call, token).catch((error: unknown) => `failed: ${error}`)
-  if (typeof reason !== 'string') return reason
+  let reason: string
+  try {
+    const verified = await verify(call, token)
+    if (typeof verified !== 'string') return verified
+    reason = verified
+  } catch (error) {
+    reason = `failed: ${error}`
+  }
   call.log('debug', 'the access token was refused', { reason })
   return null
 }

@@ -29,14 +29,8 @@ export interface Candidate {
 /** @param token three base64url parts. @returns the reason as text when it is refused. */
 export function readToken(token: string, expected: Expected): Candidate | string {
   const [head, body, seal] = token.split('.') as [string, string, string]
-  const header = readPart(head)?.value
-  if (!header) return 'malformed_header'
-  if (header['alg'] !== 'ES256') return 'wrong_algorithm'
-  if (header['crit'] !== undefined || header['b64'] !== undefined) return 'critical_header'
-  const { typ, kid } = header
-  if (typ !== undefined && !(typeof typ === 'string' && /^(?:application\/)?(?:at\+)?jwt$/i.test(typ)))
-    return 'wrong_type'
-  if (kid !== undefined && typeof kid !== 'string') return 'malformed_header'
+  const header = headerOf(head)
+  if (typeof header === 'string') return header
   const claims = readPart(body)
   if (!claims) return 'malformed_claims'
   const reason = refuseClaims(claims.value, expected)
@@ -45,7 +39,37 @@ export function readToken(token: string, expected: Expected): Candidate | string
   if (claims.hasEscapes && !isStorable(claims.value)) return 'unstorable_claims'
   const signature = fromBase64Url(seal)
   if (signature?.length !== signatureBytes) return 'malformed_signature'
-  return { claims: claims.value as Claims, kid, signature, signed: encoder.encode(`${head}.${body}`) }
+  return { claims: claims.value as Claims, kid: header.kid, signature, signed: encoder.encode(`${head}.${body}`) }
+}
+
+/** Of an issuer all tokens begin alike: what the last few beginnings say is kept. Nothing of it names anybody. */
+const headers = new Map<string, Header | string>()
+const mostHeaders = 16
+
+interface Header {
+  kid: string | undefined
+}
+
+/** @returns the reason as text when it is refused. */
+function headerOf(part: string): Header | string {
+  const known = headers.get(part)
+  if (known !== undefined) return known
+  const header = readHeader(part)
+  if (headers.size >= mostHeaders) headers.clear()
+  headers.set(part, header)
+  return header
+}
+
+function readHeader(part: string): Header | string {
+  const header = readPart(part)?.value
+  if (!header) return 'malformed_header'
+  if (header['alg'] !== 'ES256') return 'wrong_algorithm'
+  if (header['crit'] !== undefined || header['b64'] !== undefined) return 'critical_header'
+  const { typ, kid } = header
+  if (typ !== undefined && !(typeof typ === 'string' && /^(?:application\/)?(?:at\+)?jwt$/i.test(typ)))
+    return 'wrong_type'
+  if (kid !== undefined && typeof kid !== 'string') return 'malformed_header'
+  return { kid }
 }
 
 /** @returns whether one of the keys made the signature. */
