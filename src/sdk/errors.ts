@@ -34,13 +34,22 @@ export class HttpError extends Error {
   }
 }
 
-/** The answer of one of the contract's own codes. */
+/** As V8 has it: how many frames an error keeps. */
+const frames = Error as { stackTraceLimit?: number }
+
+/** The answer of one of the contract's own codes. Nobody reads where it was made, and finding that out is not free. */
 export function refuse(
   code: ErrorCode,
   description: string = errorCodes[code].description,
   details: HttpErrorDetails = {},
 ): HttpError {
-  return new HttpError(errorCodes[code].status, code, description, details)
+  const limit = frames.stackTraceLimit
+  frames.stackTraceLimit = 0
+  try {
+    return new HttpError(errorCodes[code].status, code, description, details)
+  } finally {
+    frames.stackTraceLimit = limit as number
+  }
 }
 
 /** An ambient service was used at module scope, in a constructor, or after its request had ended (contract 2.6). */
