@@ -1,9 +1,6 @@
-/**
- * The access token of a request, by a grammar that leaves nothing to interpretation (RFC 6750 section 2.1, RFC 7515 section
- * 3.1). Blanks and tabs around a header's value are no part of it (RFC 9110 section 5.5); workerd leaves those after it.
- */
+/** The access token of a request, by a grammar that leaves nothing to interpretation (RFC 6750 section 2.1, RFC 7515 section 3.1). */
 
-const compact = /^[ \t]*Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)[ \t]*$/i
+const compact = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i
 const longest = 8 * 1024
 
 /** @returns the token; `undefined` where there is none or the header has any other form. An `apikey` header is never read. */
