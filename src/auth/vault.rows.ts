@@ -13,8 +13,9 @@ export class VaultRows {
       select name, created_at, updated_at from auth.vault_entries order by name collate "C"`
   }
 
-  /** @returns characters of all that is sealed, with this one. */
+  /** One writer at a time: each counts what the others have written. @returns characters of all that is sealed, with this one. */
   async put(name: string, sealed: string): Promise<number> {
+    await Database.$asService().sql`lock table auth.vault_entries in share row exclusive mode`
     await Database.$asService().sql`
       insert into auth.vault_entries (name, sealed) values (${name}, ${sealed})
       on conflict (name) do update set sealed = excluded.sealed, updated_at = now()`
