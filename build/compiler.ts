@@ -1,7 +1,9 @@
 /** One project, read, judged, linked and emitted: once, or again after each change. */
+import * as fs from 'node:fs'
 import path from 'node:path'
 import { applicationOf } from './application.ts'
 import { collectGarbage } from './collect.ts'
+import { bindingsFile } from './emit/bindings.ts'
 import { createBundler } from './emit/bundle.ts'
 import { documents } from './emit/documents.ts'
 import { located } from './emit/inspect.ts'
@@ -88,6 +90,8 @@ export function openCompiler({
           .map(({ name, contents }) => ({ file: path.join(folder, name), contents })),
       ]
       writeTogether(written)
+      // of all documents the one that a project may come to need no more
+      if (!texts.some(({ name }) => name === bindingsFile)) fs.rmSync(path.join(out, bindingsFile), { force: true })
       keepOnly(folder, new Set(files.map(({ name }) => name)))
       const sizes = files.filter(({ name }) => !name.endsWith('.map')).map(sizeOf)
       const known = [

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { RouteTable } from '../../runtime/table.ts'
 
+export const bindingsFile = 'bindings.toml'
+
 /** A new class of Durable Objects is a migration; this one keeps nothing. */
 const pool = `[[durable_objects.bindings]]
 name = "STACK_POOL"

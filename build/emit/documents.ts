@@ -1,7 +1,7 @@
 /** What is made of the table beside the worker: bindings, role names as a type, OpenAPI, and a client. */
 import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
-import { bindingsText } from './bindings.ts'
+import { bindingsFile, bindingsText } from './bindings.ts'
 import { clientSource, clientTypes } from './client.ts'
 import { readJsonSchemas } from './json-schemas.ts'
 import { openapiText } from './openapi.ts'
@@ -27,7 +27,7 @@ export async function documents(
   const schemas = await readJsonSchemas(linked, options)
   const bindings = bindingsText(linked.table, hasDatabase, name)
   return [
-    ...(bindings === undefined ? [] : [{ name: 'bindings.toml', contents: () => bindings }]),
+    ...(bindings === undefined ? [] : [{ name: bindingsFile, contents: () => bindings }]),
     { name: 'roles.d.ts', contents: () => roleNames(roles) },
     { name: 'openapi.json', contents: () => openapiText(linked.table, schemas, name) },
     { name: 'client.d.ts', contents: () => clientTypes(linked, root, out) },

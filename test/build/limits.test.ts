@@ -37,6 +37,16 @@ describe('a limit', () => {
     expect([result.built?.table.routes[0]?.limit, text]).toEqual([undefined, undefined])
   })
 
+  it('that is taken back takes its file with it', async () => {
+    const root = temporaryProject({ 'src/app.module.ts': app('', ', { limit: strict }') })
+    const file = path.join(root, '.stack/bindings.toml')
+    await buildProject(root)
+    expect(fs.existsSync(file)).toBe(true)
+    fs.writeFileSync(path.join(root, 'src/app.module.ts'), app('', ''))
+    await buildProject(root)
+    expect(fs.existsSync(file)).toBe(false)
+  })
+
   it.each([
     ['{ requests: 5, seconds: 30, by: "ip" }', 'option-malformed'],
     ['{ requests: 5, seconds: "60", by: "ip" }', 'option-malformed'],
