@@ -13,10 +13,8 @@ export async function manage(target: Target, method: string, path: string, body?
   process.stderr.write(`${target.name}\n`)
   const { response, text } = await ask(target, method, path, body)
   const json = parsed(text)
-  if (response.status >= 400) throw refusal(response.status, text, json)
-  if (response.status >= 300) throw new Failure('refused', `the stack answered ${response.status}: ${text}`)
-  if (text === '') return undefined
-  if (json === undefined) throw new Failure('refused', `the stack answered ${response.status}: ${text}`)
+  const { status } = response
+  if (status >= 300 || (text !== '' && json === undefined)) throw refusal(status, text, json)
   return json
 }
 
@@ -44,9 +42,10 @@ async function ask({ baseUrl, credential }: Target, method: string, path: string
   }
 }
 
+/** In the words of its envelope, where it is one. */
 function refusal(status: number, text: string, json: unknown): Failure {
   const { error, error_description: description } = (json ?? {}) as Record<string, unknown>
-  const isEnvelope = typeof error === 'string' && typeof description === 'string'
+  const isEnvelope = status >= 400 && typeof error === 'string' && typeof description === 'string'
   const sentence = isEnvelope ? `${error}: ${description}` : `the stack answered ${status}: ${text}`
   return new Failure(status === 401 || status === 403 ? 'unauthorized' : 'refused', sentence, true)
 }

@@ -17,14 +17,14 @@ export interface Target {
 /** @param flags.env an environment of `stack/project.json`; absent: the local stack. @throws Failure */
 export async function locateTarget(flags: { project?: string; env?: string }): Promise<Target> {
   const { root, project } = locateProject(flags.project)
-  const { environments = {} } = project
+  const { environments } = project
   if (flags.env !== undefined) {
     const environment = Object.hasOwn(environments, flags.env) ? environments[flags.env] : undefined
     if (!environment)
       throw new Failure('no stack', `there is no environment "${flags.env}"${known(environments, flags.env)}`)
-    const baseUrl = environment.url.replace(/\/+$/, '')
     requirePlain(environment.url, flags.env)
-    requireHttps(baseUrl)
+    requireHttps(environment.url)
+    const baseUrl = environment.url.replace(/\/+$/, '')
     return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
   }
   const found = await readRecord(path.join(root, '.stack/local.json'))
