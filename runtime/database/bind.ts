@@ -3,12 +3,9 @@ import { toHex } from '../bytes.ts'
 import { type Call, textBinding } from '../call.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connection, connect, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
 import { normalise, statementMs, transactionMs, Unavailable } from './unavailable.ts'
-
-/** Asking for a module that is loaded is not free. */
-let driver: typeof import('./driver.ts') | undefined
 
 /** What the database says of the caller, on this very request. */
 export interface Grants {
@@ -37,8 +34,7 @@ export async function bind(
   const claims = JSON.stringify(identity?.claims ?? {})
   try {
     const signature = await signClaims(call, claims)
-    driver ??= await import('./driver.ts')
-    const { rowsOf } = driver
+    const { rowsOf } = await loadDriver()
     const { connection, results } = await connect(call, binding, [
       {
         text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`,

@@ -43,10 +43,18 @@ export function connect(
   return typeof pool === 'object' ? borrow(pool, binding, statements) : open(call.env, binding, statements)
 }
 
+let driver: typeof import('./driver.ts') | undefined
+
+/** Imported once: asking for a module that is loaded is not free. */
+export async function loadDriver(): Promise<NonNullable<typeof driver>> {
+  driver ??= await import('./driver.ts')
+  return driver
+}
+
 async function open(env: Env, binding: string, statements: readonly Statement[]) {
   const url = textBinding(env, binding)
   if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
-  const { link, ...flown } = await (await import('./driver.ts')).open(url, statements)
+  const { link, ...flown } = await (await loadDriver()).open(url, statements)
   const connection: Connection = {
     fly: link.fly,
     async close(isKept) {

@@ -16,11 +16,10 @@ export interface Flown {
   isInTransaction: boolean
 }
 
-/** A connection to Postgres, by the extended protocol alone: several statements in one text are refused (42601). */
+/** A connection to Postgres. What a project wrote goes by the extended protocol: several statements in one text are refused (42601). */
 export interface Link {
   /** @throws Unavailable, or the error that Postgres raised. */
   fly(statements: readonly Statement[]): Promise<Flown>
-  readonly isInTransaction: boolean
   readonly isBroken: boolean
   /** Ends what is open and empties the session. @throws as `fly` does. */
   renew(command: 'commit' | 'rollback'): Promise<void>
@@ -71,24 +70,19 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
   client.on('error', () => (isBroken = true)) // the next flight says so
   client.once('end', () => (isBroken = true))
   const link: Link = {
-    get isInTransaction() {
-      return isInTransaction
-    },
     get isBroken() {
       return isBroken
     },
     async fly(list) {
       const flight = new Flight(list)
       client.query(flight as never)
-      const results = await flight.done.catch((error: unknown) => Promise.reject(normalise(error)))
+      const results = await normalised(flight.done)
       return { results, isInTransaction }
     },
     async renew(command) {
       // a seed that somebody has chosen would choose what random() is for the next
       const seeded = `select pg_catalog.setseed(${Math.random()})`
-      await client
-        .query(`${command}; ${renewal}; ${seeded}`)
-        .catch((error: unknown) => Promise.reject(normalise(error)))
+      await normalised(client.query(`${command}; ${renewal}; ${seeded}`))
     },
     close: () => client.end().catch(() => {}),
   }
@@ -104,6 +98,10 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
     link.close()
     throw normalise(error)
   }
+}
+
+function normalised<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => Promise.reject(normalise(error)))
 }
 
 /** To Neon over its WebSocket; to any other Postgres over TCP, with TLS unless the host is loopback. */

@@ -29,15 +29,11 @@ export interface Pool {
   give(link: Link, command: 'commit' | 'rollback'): Promise<unknown>
 }
 
-interface Waiter {
-  /** With nothing where there is room for a new one. */
-  serve(link: Link | undefined): void
-}
-
 export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions): Pool {
   /** The one used last is used next, so that the others may be closed. */
   const idle: { link: Link; since: number }[] = []
-  const waiting: Waiter[] = []
+  /** Each is given a connection, or nothing where there is room for a new one. */
+  const waiting: ((link: Link | undefined) => void)[] = []
   const born = new WeakMap<Link, number>()
   let count = 0
   let isSweeping = false
@@ -51,10 +47,9 @@ export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions
       return undefined
     }
     const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
-    const waiter = { serve: resolve }
-    waiting.push(waiter)
+    waiting.push(resolve)
     const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(waiter), 1)
+      waiting.splice(waiting.indexOf(resolve), 1)
       reject(new Unavailable(`all ${size} connections were in use for ${waitMs} ms`))
     }, waitMs)
     try {
@@ -66,8 +61,8 @@ export function createPool({ open, size, waitMs, idleMs, oldestMs }: PoolOptions
 
   /** Hands on a connection, or the room of one that is no more. */
   function pass(link: Link | undefined): void {
-    const waiter = waiting.shift()
-    if (waiter) waiter.serve(link)
+    const serve = waiting.shift()
+    if (serve) serve(link)
     else if (!link) count--
     else {
       idle.push({ link, since: Date.now() })

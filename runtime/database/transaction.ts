@@ -55,7 +55,7 @@ export function createRequestDatabase(
     let isLost = false
     /** The handler has run a statement: what bound the transaction leaves nothing to keep. */
     let hasAsked = false
-    /** Or may have: a statement has failed. */
+    /** Or may have, where a statement failed. */
     let hasWritten = false
     /** Its id, once it has one: another one is another transaction's. */
     let assignedId: string | null = null

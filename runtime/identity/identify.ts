@@ -13,7 +13,7 @@ export interface Identity {
   role: 'anon' | 'authenticated'
 }
 
-/** The key set of each address: with keys imported from secrets, all that outlives a request. Identities never do. */
+/** The key set of each address. It outlives requests, and identities never do. */
 const keySets = new Map<string, KeySet>()
 
 /** @returns the verified identity, or `null`. */

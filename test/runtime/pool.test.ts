@@ -10,7 +10,6 @@ const begin = [{ text: 'begin', values: [] }]
 interface Fake extends Link {
   asked: string[]
   isClosed: boolean
-  isInTransaction: boolean
   isBroken: boolean
   /** Answers nothing from now on. */
   isSilent: boolean
@@ -32,7 +31,6 @@ function pool(size: number) {
       const fake: Fake = {
         asked: statements.map(({ text }) => text),
         isClosed: false,
-        isInTransaction: true,
         isBroken: false,
         isSilent: false,
         failure: undefined,
@@ -45,7 +43,6 @@ function pool(size: number) {
           const { failure } = fake
           fake.failure = undefined
           if (failure) throw failure
-          fake.isInTransaction = first!.text === 'begin'
           return flown
         },
         async close() {
