@@ -74,7 +74,8 @@ export async function spawnWorkerd(
   const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
   const config = writeConfig(folder, modules, bindings, port, v8Flags, durableObjects)
   const began = performance.now()
-  const child = spawn(binary, ['serve', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  // V8 writes its logs (`--prof`, `--log-*`) into the working directory: they end with the folder
+  const child = spawn(binary, ['serve', config], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
   let failure: string | undefined
   child.stderr.on('data', (chunk) => {

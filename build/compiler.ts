@@ -42,6 +42,7 @@ export function openCompiler({
   out,
   reserved,
   databaseRoles,
+  maxBodyBytes,
   rpc = [],
   project,
   budgetKib = Number.POSITIVE_INFINITY,
@@ -64,7 +65,7 @@ export function openCompiler({
       const application = applicationOf(read())
       const refusals = refuse(application, circumstances).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
-      const linked = isRefused ? undefined : link(application, databaseRoles, rpc)
+      const linked = isRefused ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
       if (linked && isLast) {
         program.sources.trim()
         read = createReader(program) // with it goes what it remembers

@@ -14,6 +14,8 @@ export interface BuildOptions {
   out: string
   reserved: readonly Reserved[]
   databaseRoles: RouteTable['databaseRoles']
+  /** Longest request body of a route that declares none, in bytes (contract 2.11). */
+  maxBodyBytes: number
   /** Methods that a service binding offers (contract 9.9). */
   rpc?: readonly { class: string; method: string }[]
   /** Of a project: what it is called, and its declared role names. Absent for the auth module, which has no documents. */

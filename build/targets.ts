@@ -5,6 +5,9 @@ import { authPaths } from '../src/wire/auth-paths.ts'
 import type { Project } from '../src/wire/project.ts'
 import type { BuildOptions } from './index.ts'
 
+/** A request body of a project's routes is at most 1 MiB, of the auth module's 64 KiB, unless a route says otherwise (contract 2.11). */
+const maxBodyBytes = { project: 1_048_576, auth: 65_536 }
+
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
 
 /** @param root absolute path of the project. @param roles declared role names. */
@@ -24,6 +27,7 @@ export function projectTarget(
     budgetKib,
     reserved: [webhooks, ...authPaths.map((path) => ({ path, owner }))],
     databaseRoles: { caller: 'backend_authenticated', service: 'backend_service_role' },
+    maxBodyBytes: maxBodyBytes.project,
   }
 }
 
@@ -35,6 +39,7 @@ export function authTarget(out: string): BuildOptions {
     out,
     reserved: [webhooks],
     databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
+    maxBodyBytes: maxBodyBytes.auth,
     rpc: [{ class: 'VaultMirror', method: 'mirrorSecrets' }],
   }
 }

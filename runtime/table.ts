@@ -64,6 +64,8 @@ export interface Route {
   /** HTTP status of a result that is neither a `Response` nor `undefined`. */
   status: number
   parameters: Parameter[]
+  /** Longest request body, in bytes: a longer one is answered 413 (contract 2.11). */
+  maxBodyBytes: number
   limit?: RateLimit
 }
 

@@ -113,16 +113,16 @@ function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): stri
     shared.set(text, name)
     return name
   }
-  const rows = routes.map(({ controller, handler, gate, parameters, status, readsGrants, limit }) => {
-    const given = [controller, JSON.stringify(handler), share(gate), share(parameters)]
+  const rows = routes.map(({ controller, handler, gate, parameters, maxBodyBytes, status, readsGrants, limit }) => {
+    const given = [controller, JSON.stringify(handler), share(gate), share(parameters), maxBodyBytes]
     if (status !== 200 || readsGrants || limit) given.push(status)
     if (readsGrants || limit) given.push(String(readsGrants))
     if (limit) given.push(share(limit))
     return `route(${given.join(', ')})`
   })
   return [
-    'const route = (controller, handler, gate, parameters, status = 200, readsGrants = false, limit = undefined) =>',
-    '  ({ controller, handler, gate, parameters, status, readsGrants, limit })',
+    'const route = (controller, handler, gate, parameters, maxBodyBytes, status = 200, readsGrants = false, limit = undefined) =>',
+    '  ({ controller, handler, gate, parameters, maxBodyBytes, status, readsGrants, limit })',
     ...[...shared].map(([text, name]) => `const ${name} = ${text}`),
     `const routes = [${rows.join(', ')}]`,
     `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)} }`,

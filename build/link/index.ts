@@ -25,8 +25,7 @@ export interface Linked {
 
 export function link(
   application: Application,
-  databaseRoles: RouteTable['databaseRoles'],
-  rpc: NonNullable<BuildOptions['rpc']>,
+  { databaseRoles, maxBodyBytes, rpc }: Required<Pick<BuildOptions, 'databaseRoles' | 'maxBodyBytes' | 'rpc'>>,
 ): Linked {
   const { components, declarations, indexOf } = linkContainer(application)
   const [root] = application.roots
@@ -38,7 +37,7 @@ export function link(
     .filter((declaration) => hasRole(declaration, 'Webhook'))
     .map((declaration) => linkWebhook(declaration, indexOf))
   const declared = distinct('controllers').flatMap(routesOf)
-  const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas))
+  const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas, maxBodyBytes))
   return {
     // no more of them: what was declared may be forgotten by now
     classes: declarations.map(({ name, file, exportName }) => ({ name, file, exportName })),

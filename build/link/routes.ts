@@ -13,9 +13,10 @@ export function linkRoute(
   declared: DeclaredRoute,
   indexOf: (declaration: ClassDeclaration) => number,
   schemas: SchemaList,
+  defaultMaxBodyBytes: number,
 ): Route {
   const { controller, member, method, path } = declared
-  const { gate, readsGrants, status, parameters, limit } = ownPartOf(root, declared)
+  const { gate, readsGrants, status, parameters, maxBodyBytes = defaultMaxBodyBytes, limit } = ownPartOf(root, declared)
   return {
     method,
     path: path!,
@@ -30,11 +31,13 @@ export function linkRoute(
       const schema = schemas.add(member.parameters[index]!.marks[0]!, controller, member)
       return schema === undefined ? parameter : { ...parameter, schema }
     }),
+    maxBodyBytes,
     ...(limit ? { limit } : {}),
   }
 }
 
 type OwnPart = Pick<Route, 'gate' | 'readsGrants' | 'status' | 'parameters' | 'limit'> & {
+  maxBodyBytes?: number
   root: ClassDeclaration | undefined
 }
 
@@ -55,10 +58,20 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
     readsGrants: gate.role !== undefined || gate.permission !== undefined || injectsUser,
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
     parameters,
+    ...maxBodyBytesOf(declared),
     ...limitOf(declared),
   }
   known.set(declared, own)
   return own
+}
+
+/** The route's own, else its controller's. */
+function maxBodyBytesOf({ controller, mark }: DeclaredRoute): { maxBodyBytes?: number } {
+  const options = [mark.arguments[1], markOf(controller, 'Controller')?.arguments[1]]
+  for (const declared of options.map((from) => option(from, 'maxBodyBytes'))) {
+    if (declared?.kind === 'literal' && typeof declared.value === 'number') return { maxBodyBytes: declared.value }
+  }
+  return {}
 }
 
 /** The route's own, else its controller's. */

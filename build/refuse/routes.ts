@@ -18,10 +18,12 @@ const limit: Form = {
   },
   required: { requests: 'requests: 100', seconds: 'seconds: 60', by: "by: 'user'" },
 }
-const controllerOptions: Form = { is: 'record', keys: { auth: rule, limit } }
+/** In bytes; 100 MiB is the largest request that the platform takes. */
+const maxBodyBytes: Form = { is: 'number', from: 1, to: 104_857_600 }
+const controllerOptions: Form = { is: 'record', keys: { auth: rule, limit, maxBodyBytes } }
 const routeOptions: Form = {
   is: 'record',
-  keys: { auth: rule, limit, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
+  keys: { auth: rule, limit, maxBodyBytes, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
 }
 
 export function refuseRoutes(application: Application, circumstances: Circumstances): Refusal<Place>[] {
