@@ -40,6 +40,9 @@ export function authTarget(out: string): BuildOptions {
     reserved: [webhooks],
     databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
     maxBodyBytes: maxBodyBytes.auth,
-    rpc: [{ class: 'VaultMirror', method: 'mirrorSecrets' }],
+    rpc: [
+      { class: 'VaultMirror', method: 'mirrorSecrets' },
+      { class: 'LoginRepair', method: 'repairLogins' },
+    ],
   }
 }

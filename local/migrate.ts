@@ -1,5 +1,4 @@
 /** Both schemas, the auth module's first: numbered SQL files, each applied once, in a transaction of its own (contract 5.5). */
-import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { runner } from 'node-pg-migrate'
@@ -76,50 +75,8 @@ export async function unguardedTables(databaseUrl: string): Promise<string[]> {
   }
 }
 
-export interface DatabaseKeys {
-  /** HMAC key of the claims, as text (contract 5.3). */
-  claimsKey: string
-  /** Login name → password. */
-  passwords: Record<string, string>
-}
-
-/**
- * Gives the logins their passwords, takes back what they have set for themselves, and gives the database its copy of the
- * claims key: what no migration may hold.
- */
-export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Promise<void> {
-  const client = await connect(databaseUrl)
-  try {
-    for (const [login, password] of Object.entries(keys.passwords)) {
-      const role = client.escapeIdentifier(login)
-      await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`)
-      await client.query(`alter role ${role} reset all`) // a login may set its own defaults: none of them outlives a start
-    }
-    const { inner, outer } = hmacPads(keys.claimsKey)
-    await client.query(
-      `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
-       on conflict (singleton) do update set inner_pad = $1, outer_pad = $2`,
-      [inner, outer],
-    )
-  } finally {
-    await client.end().catch(() => {})
-  }
-}
-
-/** RFC 2104: a key longer than the block of 64 bytes is hashed, a shorter one is filled with zeros. */
-function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
-  const bytes = Buffer.from(key)
-  const block = Buffer.alloc(64)
-  const fitting = bytes.length > 64 ? createHash('sha256').update(bytes).digest() : bytes
-  fitting.copy(block)
-  return {
-    inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
-    outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
-  }
-}
-
 /** A server that goes away while nothing is asked of it fails the next query; without a listener it would end the process. */
-async function connect(databaseUrl: string): Promise<pg.Client> {
+export async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl)
   client.on('error', () => {})
   await client.connect()

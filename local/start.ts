@@ -7,7 +7,8 @@ import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type Following, followChanges } from './follow.ts'
 import { type Keys, keysAt } from './keys.ts'
-import { installKeys, migrate, unguardedTables } from './migrate.ts'
+import { installKeys } from './logins.ts'
+import { migrate, unguardedTables } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
 import { choosePort, PortTaken } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
@@ -149,6 +150,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       const common = {
         CLAIMS_KEY: keys.claims_key,
         DATABASE_URL: urls.backend,
+        STACK_URL: baseUrl,
         AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
         AUTH_ISSUER: `${baseUrl}/auth`,
         AUTH_AUDIENCE: keys.ref,

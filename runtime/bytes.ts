@@ -3,20 +3,6 @@ import { refuse } from '../src/sdk/errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** @throws HttpError 415 for another content type, 400 `invalid_request` for what is not JSON. */
-export async function readJson(request: Request): Promise<unknown> {
-  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== undefined && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
-    throw refuse('unsupported_media_type')
-  }
-  const bytes = new Uint8Array(await request.arrayBuffer())
-  if (bytes.length === 0) throw malformed('a JSON body is required')
-  if (type === undefined) throw refuse('unsupported_media_type')
-  const parsed = parseJson(bytes)
-  if (!parsed) throw malformed('the body is not valid JSON')
-  return parsed.value
-}
-
 /** @param most longest body, in bytes; absent: any. @throws HttpError 413, before more than that was kept. */
 export async function readBody(request: Request, most?: number): Promise<Uint8Array<ArrayBuffer>> {
   if (most === undefined) return new Uint8Array(await request.arrayBuffer())
@@ -51,10 +37,6 @@ export async function readAtMost(
     return offset + chunk.length
   }, 0)
   return body
-}
-
-function malformed(reason: string) {
-  return refuse('invalid_request', reason, { fields: [{ path: 'body', reason }] })
 }
 
 /** @returns `undefined` for bytes that are not UTF-8 JSON. */

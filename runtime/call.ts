@@ -2,6 +2,7 @@
 import type { LogLevel } from '../src/sdk/scope.ts'
 import { newId } from '../src/wire/ids.ts'
 import { writeLine } from './log.ts'
+import { type Trace, traceOf } from './trace.ts'
 
 export type Env = Record<string, unknown>
 
@@ -14,10 +15,14 @@ export interface Call {
   path: string
   /** With its `?`, or empty. */
   search: string
-  /** A route was found: what it answers may depend on who asks. */
+  /** A route was found: the answer may depend on the caller. */
   varies: boolean
-  /** It does: the answer is for nobody else. */
+  /** The answer depends on the caller: shared caches must not keep it. */
   isPersonal: boolean
+  /** The `sub` claim, once the access token was verified. */
+  subject: string | undefined
+  /** Of the request that caused this one, where it says so (W3C Trace Context). */
+  trace: Trace | undefined
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   /** Keeps the isolate alive for work that outlives the answer. */
   waitUntil(promise: Promise<unknown>): void
@@ -28,6 +33,8 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
   const { url } = request // each look at it makes a new text
   const afterHost = url.indexOf('/', url.indexOf('//') + 2)
   const query = url.indexOf('?', afterHost)
+  const trace = traceOf(request.headers)
+  const identifying = { ...trace?.fields, request_id: requestId }
   return {
     request,
     env,
@@ -36,7 +43,9 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
     search: query === -1 ? '' : url.slice(query),
     varies: false,
     isPersonal: false,
-    log: (level, message, fields) => writeLine(env, level, message, { ...fields, request_id: requestId }),
+    subject: undefined,
+    trace,
+    log: (level, message, fields) => writeLine(env, level, message, { ...fields, ...identifying }),
     waitUntil: (promise) => context.waitUntil(promise),
   }
 }
@@ -51,4 +60,15 @@ export function webhookName(path: string): string | undefined {
 export function textBinding(env: Env, name: string): string | undefined {
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The stack's base URL, without a slash at its end (contract 1.2). */
+export function stackUrl(env: Env): string | undefined {
+  return textBinding(env, 'STACK_URL')?.replace(/\/+$/, '')
+}
+
+/** The `iss` of tokens that this stack's own auth worker issues (contract 1.2). */
+export function ownIssuer(env: Env): string | undefined {
+  const base = stackUrl(env)
+  return base === undefined ? undefined : `${base}/auth`
 }

@@ -2,26 +2,34 @@
 import { refuse } from '../src/sdk/errors.ts'
 import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
-import { readJson } from './bytes.ts'
+import { parseBody } from './body.ts'
 import type { Call } from './call.ts'
 import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
+import { unstorableFields } from './storable.ts'
 import type { Parameter } from './table.ts'
 
-/** @throws HttpError 400 or 415 for a body that is not JSON, 400 with all fields for what a schema refuses. */
+/**
+ * @param bytes the body, where a parameter takes it.
+ * @throws HttpError 400 or 415 for a body that is not JSON, 400 with all fields for what no database can hold and for what a
+ * schema refuses.
+ */
 export async function argumentsFor(
   call: Call,
   parameters: readonly Parameter[],
   match: Match,
   user: UserT | null,
   validators: readonly Validate[],
+  bytes: Uint8Array | undefined,
 ): Promise<unknown[]> {
   if (parameters.length === 0) return []
-  const body = parameters.some(({ from }) => from === 'body') ? await readJson(call.request) : undefined
+  const body = bytes && parseBody(call.request, bytes)
   const isQueried = parameters.some(({ from }) => from === 'query' || from === 'wholeQuery')
   const query = isQueried ? new URLSearchParams(call.search) : undefined
-  const values = parameters.map((parameter) => argument(parameter, call, match, user, body, query))
+  const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query))
+  const unstorable = parameters.flatMap((parameter, index) => unstorableFields(parameter, values[index], body?.text))
+  if (unstorable[0]) throw invalid(unstorable)
   return parameters.some(hasSchema) ? validated(parameters, values, validators) : values
 }
 
@@ -41,9 +49,13 @@ async function validated(
     if ('fields' in result) fields.push(...result.fields)
     else checked.push(result.value)
   }
-  const [first] = fields
-  if (first) throw refuse('invalid_request', `the request is not valid: ${first.path}: ${first.reason}`, { fields })
+  if (fields[0]) throw invalid(fields)
   return checked
+}
+
+function invalid(fields: FieldError[]) {
+  const [first] = fields
+  return refuse('invalid_request', `the request is not valid: ${first!.path}: ${first!.reason}`, { fields })
 }
 
 function argument(

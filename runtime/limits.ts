@@ -1,6 +1,7 @@
 /** How often a route may be asked, counted by the platform's rate-limit binding: approximately, and in each place for itself (contract 2.7). */
 import { refuse } from '../src/sdk/errors.ts'
 import type { Call } from './call.ts'
+import { networkOf } from './caller.ts'
 import { type Identity, isSignedIn } from './identity/identify.ts'
 import { errorFields } from './log.ts'
 import type { RateLimit } from './table.ts'
@@ -12,9 +13,7 @@ interface RateLimiter {
 /** @throws HttpError 429, or 503 where nobody counts: a limit that cannot be read stays shut. */
 export async function limitRate(call: Call, limit: RateLimit, identity: Identity | null): Promise<void> {
   const { binding, key, seconds, by } = limit
-  const isUser = by === 'user' && isSignedIn(identity)
-  // who is not signed in is told apart by the address that the platform saw
-  const who = isUser ? `user ${identity.claims.sub}` : `ip ${call.request.headers.get('cf-connecting-ip') ?? ''}`
+  const who = by === 'user' && isSignedIn(identity) ? `user ${identity.claims.sub}` : `ip ${networkOf(call)}`
   const answer = await ask(call, binding, `${key} ${who}`)
   if (!answer.success) throw refuse('rate_limited', undefined, { headers: { 'retry-after': String(seconds) } })
 }

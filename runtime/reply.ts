@@ -2,7 +2,7 @@
 import { HttpError, refuse } from '../src/sdk/errors.ts'
 import type { ErrorEnvelope } from '../src/wire/envelope.ts'
 import type { Call } from './call.ts'
-import { Unavailable } from './database/unavailable.ts'
+import { CommitFailed, SqlError, Unavailable } from './database/unavailable.ts'
 import { errorFields } from './log.ts'
 
 /** A `Response` is sent as it is, `undefined` is 204, anything else is JSON. @throws for what JSON cannot hold. */
@@ -49,8 +49,23 @@ function answerOf(call: Call, error: unknown): HttpError {
     call.log('error', 'the database is unavailable', errorFields(error))
     return refuse('unavailable')
   }
-  call.log('error', 'the request failed', errorFields(error))
-  return refuse('internal_error')
+  const known = sqlAnswer(error)
+  call.log(known ? 'warn' : 'error', 'the request failed', errorFields(error))
+  return known ?? refuse('internal_error')
+}
+
+/**
+ * What an SQL error that nobody caught means to the caller (contract 2.13), also where it came up at COMMIT. The answer says
+ * nothing of the statement, its values or its constraint.
+ */
+function sqlAnswer(error: unknown): HttpError | undefined {
+  const sql = error instanceof CommitFailed ? error.cause : error
+  if (!(sql instanceof SqlError)) return undefined
+  // the routine tells a row that a policy refuses from a privilege that is missing: the latter is the project's mistake
+  if (sql.code === '42501' && sql.routine === 'ExecWithCheckOptions') return refuse('forbidden')
+  if (sql.code === '23505') return refuse('conflict')
+  if (sql.code !== '40001' && sql.code !== '40P01') return undefined
+  return refuse('unavailable', undefined, { headers: { 'retry-after': '1' } })
 }
 
 function envelope(call: Call, { status, code, message, details }: HttpError): Response {
@@ -68,11 +83,18 @@ function envelope(call: Call, { status, code, message, details }: HttpError): Re
 function json(call: Call, body: unknown, status: number, headers?: Record<string, string>): Response {
   const text = JSON.stringify(body)
   if (text === undefined) throw new TypeError(`a handler returned a ${typeof body}, which is no JSON`)
-  return new Response(text, { status, headers: ownHeaders(call, headers) })
+  return new Response(text, { status, headers: ownHeaders(call, headers, status === 401 && call.varies) })
 }
 
-/** Those of the runtime win over a project's, however it writes their names. */
-function ownHeaders(call: Call, others?: Record<string, string>): Headers | Record<string, string> {
+/**
+ * The runtime's headers win over a project's, however the project writes their names.
+ * @param asksForToken the 401 of a route names the scheme that it takes (RFC 9110 section 11.6.1), unless the project names its own.
+ */
+function ownHeaders(
+  call: Call,
+  others?: Record<string, string>,
+  asksForToken = false,
+): Headers | Record<string, string> {
   const own = {
     'content-type': 'application/json',
     'x-request-id': call.requestId,
@@ -80,8 +102,9 @@ function ownHeaders(call: Call, others?: Record<string, string>): Headers | Reco
     'x-content-type-options': 'nosniff',
     ...(call.varies ? { vary: 'authorization' } : {}),
   }
-  if (others === undefined) return own
-  const headers = new Headers(others)
+  const challenge: Record<string, string> = asksForToken ? { 'www-authenticate': 'Bearer' } : {}
+  if (others === undefined) return { ...own, ...challenge }
+  const headers = new Headers({ ...challenge, ...others })
   for (const [name, value] of Object.entries(own)) headers.set(name, value)
   return headers
 }

@@ -24,8 +24,8 @@ export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
   })
 }
 
-/** What was sent is quoted, but not by the megabyte. */
-function shortened(text: string): string {
+/** What a client sent is quoted, up to 200 characters of it. */
+export function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }
 

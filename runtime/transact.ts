@@ -1,6 +1,6 @@
 /** The work of a request: inside its scope, and inside its transactions. */
 import type { scope } from '../src/sdk/scope.ts'
-import { type Call, textBinding } from './call.ts'
+import { type Call, stackUrl, textBinding } from './call.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 
 /** What carries the request to whoever asks for it; absent where the build found nobody who could: it is not free. */
@@ -34,15 +34,16 @@ export async function inTransaction<T>(
   }
 }
 
-/** The auth worker, over its binding: a key that never leaves for the network (contract 2.5). */
-function manager({ env, request }: Call) {
+/** Calls of the auth worker. The service-role key is sent only over the `AUTH` binding, never to a network (contract 2.5). */
+function manager({ env, trace }: Call) {
   return async (method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response> => {
     const auth = env['AUTH'] as Fetcher | undefined
     const key = textBinding(env, 'SERVICE_ROLE_KEY')
     if (!auth) throw new Error('the service binding AUTH is not set')
     if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
-    const { origin } = new URL(textBinding(env, 'AUTH_ISSUER') ?? request.url)
-    const headers = { apikey: key }
+    // the binding decides who answers; the host in the address is for the auth worker's own log
+    const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
+    const headers = { ...trace?.headers, apikey: key }
     return auth.fetch(`${origin}/v1/management/auth${path}`, { method, headers, redirect: 'manual' })
   }
 }

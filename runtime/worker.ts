@@ -1,5 +1,6 @@
 /** The request path on one screen: a request meets its row of the table. */
 import { refuse } from '../src/sdk/errors.ts'
+import { bounded, readWhole } from './body.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env, webhookName } from './call.ts'
 import { createContainer, invoke } from './container.ts'
@@ -12,7 +13,7 @@ import { argumentsFor } from './injectors.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
-import type { RouteTable, RpcMethod } from './table.ts'
+import type { Parameter, Route, RouteTable, RpcMethod } from './table.ts'
 import { inTransaction } from './transact.ts'
 
 export interface Worker {
@@ -51,15 +52,17 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const identity = await identify(call)
+    call.subject = identity?.claims.sub
     gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
+    const body = await takeBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity)
     return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
-      else if (route.readsGrants) gateByClaims(route.gate, null) // nobody, or somebody whose session was ended
+      else if (route.readsGrants) gateByClaims(route.gate, null) // anonymous, or the session was ended
       const user = identity && grants && userOf(identity, grants.roles)
-      const args = await argumentsFor(call, route.parameters, found, user, validators)
+      const args = await argumentsFor(call, route.parameters, found, user, validators, body)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before it is committed
     })
@@ -81,4 +84,17 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
     },
   }
+}
+
+/** The bytes that a parameter takes, read before a transaction opens (contract 2.11); a handler with `@Req()` alone reads them itself. */
+async function takeBody(call: Call, { parameters, maxBodyBytes }: Route): Promise<Uint8Array | undefined> {
+  const takes = (from: Parameter['from']) => parameters.some((parameter) => parameter.from === from)
+  const takesRequest = takes('request')
+  if (!takes('body')) {
+    if (takesRequest) call.request = bounded(call.request, maxBodyBytes)
+    return undefined
+  }
+  const bytes = await readWhole(call.request, maxBodyBytes)
+  if (takesRequest) call.request = new Request(call.request, { body: bytes })
+  return bytes
 }

@@ -1,11 +1,12 @@
 /** How a transaction begins: bound to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
-import { type Call, textBinding } from '../call.ts'
+import { type Call, ownIssuer, textBinding } from '../call.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
-import { type Connection, connect, loadDriver } from './connection.ts'
+import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
-import { normalise, statementMs, transactionMs, Unavailable } from './unavailable.ts'
+import { limitsOf } from './limits.ts'
+import { normalise, statementMs, Unavailable } from './unavailable.ts'
 
 /** What the database says of the caller, on this very request. */
 export interface Grants {
@@ -25,7 +26,13 @@ export interface Bound {
   context: Context | undefined
 }
 
-/** BEGIN, the binding and the read of the context in one flight; the read runs as the role that was bound. */
+/** Milliseconds by which Postgres' own limits follow the pool's: the pool keeps a connection that it rolls back itself. */
+const secondLineMs = 1_000
+
+/** Seconds that a claims signature outlives its transaction: the clocks of the worker and of Postgres may differ by as much. */
+const signatureSlackSeconds = 30
+
+/** BEGIN, the binding and the read of the context in one batch; the read runs as the role that was bound. */
 export async function bind(
   call: Call,
   { binding, role, isReadOnly }: { binding: string; role: string; isReadOnly: boolean },
@@ -33,8 +40,10 @@ export async function bind(
 ): Promise<Bound> {
   const claims = JSON.stringify(identity?.claims ?? {})
   try {
-    const signature = await signClaims(call, claims)
+    const { idleMs, transactionMs } = limitsOf(call.env)
+    const signature = await signClaims(call, claims, Date.now() / 1000 + transactionMs / 1000 + signatureSlackSeconds)
     const { rowsOf } = await loadDriver()
+    const later = isPooled(call.env) ? secondLineMs : 0
     const { connection, results } = await connect(call, binding, [
       {
         text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`,
@@ -44,12 +53,12 @@ export async function bind(
       {
         text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
             set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
-            set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $4, true),
-            case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $5, true) end`,
-        values: [role, claims, signature, String(statementMs), String(transactionMs)],
+            set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $5, true),
+            case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $6, true) end`,
+        values: [role, claims, signature, ...[statementMs, idleMs + later, transactionMs + later].map(String)],
         reads: 'tag',
       },
-      ...(identity ? [{ text: 'select * from auth.request_context()', values: [] }] : []),
+      ...(identity ? [{ text: 'select * from auth.request_context($1)', values: [ownIssuer(call.env) ?? null] }] : []),
     ])
     return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
   } catch (error) {
@@ -60,10 +69,17 @@ export async function bind(
   }
 }
 
-/** HMAC-SHA-256 in hex, under the key that the database verifies it with (contract 5.3). */
-async function signClaims(call: Call, claims: string): Promise<string> {
+/**
+ * `<expiry>.<HMAC-SHA-256 in hex>` under the key that the database verifies it with (contract 5.3); the HMAC covers
+ * `<expiry>.<claims>`. A signature that leaked is worth nothing after its expiry.
+ *
+ * @param expiry Unix time in seconds.
+ */
+async function signClaims(call: Call, claims: string, expiry: number): Promise<string> {
   const secret = textBinding(call.env, 'CLAIMS_KEY')
   if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
   const key = await hmacKey(secret)
-  return toHex(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(claims)))
+  const expires = Math.ceil(expiry)
+  const signed = new TextEncoder().encode(`${expires}.${claims}`)
+  return `${expires}.${toHex(await crypto.subtle.sign('HMAC', key, signed))}`
 }

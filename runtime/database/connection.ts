@@ -1,31 +1,37 @@
-/** A connection for one transaction: lent by the pool where there is one, else its own (contract 5.4). */
+/** A connection for one transaction: lent by the pool where there is one, else opened for it (contract 5.4). */
 import { type Call, type Env, textBinding } from '../call.ts'
-import type { Flown } from './driver.ts'
-import type { Statement } from './flight.ts'
-import type { Told } from './stack-pool.ts'
-import { errorOf, openMs, poolObjects, Unavailable, within } from './unavailable.ts'
+import { callerOf } from '../caller.ts'
+import type { Statement } from './batch.ts'
+import type { BatchResult, StatementResult } from './driver.ts'
+import { repairLogins } from './repair.ts'
+import type { RpcResult } from './stack-pool.ts'
+import { errorOf, isLoginRefused, openMs, poolObjects, Unavailable, within } from './unavailable.ts'
 
 export interface Connection {
   /** One round trip. @throws Unavailable, or the error that Postgres raised. */
-  fly(statements: readonly Statement[]): Promise<Flown>
-  /** @param isKept what is open is committed; else it is rolled back. @throws when that cannot be told. */
+  run(statement: Statement): Promise<StatementResult>
+  /** @returns the tag of the COMMIT. @throws as `run` does. */
+  commit(): Promise<string>
+  /** @param isKept whether the open transaction is committed; else it is rolled back. @throws when a commit may have failed. */
   close(isKept?: boolean): Promise<void>
 }
 
-/** `StackPool` as it is seen from another isolate. What is disposed of ends there. */
+/** `StackPool` as another isolate sees it. Disposing what it answers ends the loan. */
 interface Pool {
   lend(
     binding: string,
     statements: readonly Statement[],
-  ): Promise<Told<Flown & { loan: Loan; term: Term } & Disposable>>
+    caller: string,
+  ): Promise<RpcResult<BatchResult & { loan: Loan; end: TransactionEnd } & Disposable>>
 }
 
 interface Loan {
-  fly(statements: readonly Statement[]): Promise<Told<Flown>>
+  run(statement: Statement): Promise<RpcResult<StatementResult>>
+  commit(): Promise<RpcResult<{ tag: string }>>
 }
 
-interface Term {
-  commit(): Promise<Told<object>>
+interface TransactionEnd {
+  commit(): Promise<RpcResult<object>>
 }
 
 interface PoolNamespace {
@@ -33,14 +39,26 @@ interface PoolNamespace {
   get(id: object): Pool
 }
 
-/** @param binding of the database's URL. @param statements the first flight. @throws as `fly` does. */
-export function connect(
+/** @param binding of the database's URL. @param statements the first batch. @throws as `Connection.run` does. */
+export async function connect(
   call: Call,
   binding: string,
   statements: readonly Statement[],
-): Promise<Flown & { connection: Connection }> {
+): Promise<BatchResult & { connection: Connection }> {
   const pool = call.env['STACK_POOL'] as PoolNamespace | string | undefined // a text of that name says: none
-  return typeof pool === 'object' ? borrow(pool, binding, statements) : open(call.env, binding, statements)
+  const begin = () =>
+    typeof pool === 'object' ? borrow(pool, call, binding, statements) : open(call.env, binding, statements)
+  try {
+    return await begin()
+  } catch (error) {
+    if (!isLoginRefused(error) || !(await repairLogins(call))) throw error
+    return begin()
+  }
+}
+
+/** Whether requests of this worker borrow their connections. */
+export function isPooled(env: Env): boolean {
+  return typeof env['STACK_POOL'] === 'object'
 }
 
 let driver: typeof import('./driver.ts') | undefined
@@ -54,47 +72,50 @@ export async function loadDriver(): Promise<NonNullable<typeof driver>> {
 async function open(env: Env, binding: string, statements: readonly Statement[]) {
   const url = textBinding(env, binding)
   if (url === undefined) throw new Unavailable(`the binding ${binding} is not set`)
-  const { link, ...flown } = await (await loadDriver()).open(url, statements)
+  const { link, ...first } = await (await loadDriver()).open(url, statements)
+  const commit = () => within(link.commit())
   const connection: Connection = {
-    fly: link.fly,
+    run: (statement) => within(link.run(statement)),
+    commit,
     async close(isKept) {
       try {
-        if (isKept) await within(link.fly([{ text: 'COMMIT', values: [], reads: 'tag' }]))
+        if (isKept) await commit()
       } finally {
         await link.close()
       }
     },
   }
-  return { ...flown, connection }
+  return { ...first, connection }
 }
 
-async function borrow(pool: PoolNamespace, binding: string, statements: readonly Statement[]) {
+async function borrow(pool: PoolNamespace, call: Call, binding: string, statements: readonly Statement[]) {
   const object = pool.get(pool.idFromName(`pool-${Math.floor(Math.random() * poolObjects)}`))
   // the pool's own limits come first
-  const lent = await heard(() => within(object.lend(binding, statements), openMs + 500))
-  const { results, isInTransaction, loan, term } = lent
+  const lent = await unwrap(within(object.lend(binding, statements, callerOf(call)), openMs + 500))
+  const { results, loan, end } = lent
   const connection: Connection = {
-    fly: (list) => heard(() => loan.fly(list)),
+    run: (statement) => within(unwrap(loan.run(statement))),
+    commit: async () => (await within(unwrap(loan.commit()))).tag,
     async close(isKept) {
       try {
-        if (isKept) await heard(() => term.commit())
+        if (isKept) await unwrap(end.commit())
       } finally {
         lent[Symbol.dispose]()
       }
     },
   }
-  return { results, isInTransaction, connection }
+  return { results, connection }
 }
 
-/** @throws what the pool was told, or that it was not heard. */
-async function heard<T extends object>(ask: () => Promise<Told<T>>): Promise<T> {
-  const told = await ask().catch((cause: unknown) => {
+/** @throws the failure that the pool answered, or Unavailable when the pool did not answer. */
+async function unwrap<T extends object>(answer: Promise<RpcResult<T>>): Promise<T> {
+  const result = await answer.catch((cause: unknown) => {
     if (cause instanceof Unavailable) throw cause
     if (/limited to 32MiB/.test((cause as Error).message)) {
       throw Object.assign(new Error('a statement with its values, or its rows, may have 32 MiB'), { code: '54000' })
     }
     throw new Unavailable('the pool of connections does not answer', { cause })
   })
-  if ('failure' in told) throw errorOf(told.failure)
-  return told
+  if ('failure' in result) throw errorOf(result.failure)
+  return result
 }

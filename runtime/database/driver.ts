@@ -5,23 +5,37 @@
 import { Client, types } from '@neondatabase/serverless'
 import type { Row } from '../../src/sdk/scope.ts'
 import { isLoopback } from '../../src/wire/loopback.ts'
-import { Flight, type Result, type Statement } from './flight.ts'
+import { Batch, type Result, type Statement } from './batch.ts'
 import { tcpSocketClass } from './tcp-socket.ts'
 import { normalise, openMs, within } from './unavailable.ts'
 
-export interface Flown {
+export interface BatchResult {
   /** One for each statement. */
   results: Result[]
-  /** Whether a transaction is open afterwards. */
-  isInTransaction: boolean
+}
+
+/** What a statement of the project's did. */
+export interface StatementResult {
+  result: Result
+  /** The id that Postgres gave to the transaction once it wrote something; `null` before. */
+  transactionId: string | null
+  /** The statement ended the transaction that was bound to the caller: nothing more of the request may run. */
+  hasEnded: boolean
 }
 
 /** A connection to Postgres. What a project wrote goes by the extended protocol: several statements in one text are refused (42601). */
 export interface Link {
-  /** @throws Unavailable, or the error that Postgres raised. */
-  fly(statements: readonly Statement[]): Promise<Flown>
+  /** Sends the statements as one batch. @throws Unavailable, or the error that Postgres raised. */
+  send(statements: readonly Statement[]): Promise<BatchResult>
+  /**
+   * Runs a statement of the project's inside the transaction that the first batch began.
+   * @throws as `send` does; an error with code 25P01 when an earlier statement has ended the transaction.
+   */
+  run(statement: Statement): Promise<StatementResult>
+  /** @returns the tag of the COMMIT: `ROLLBACK` where a statement of the transaction had failed. @throws as `run` does. */
+  commit(): Promise<string>
   readonly isBroken: boolean
-  /** Ends what is open and empties the session. @throws as `fly` does. */
+  /** Ends what is open and empties the session. @throws as `send` does. */
   renew(command: 'commit' | 'rollback'): Promise<void>
   close(): Promise<void>
 }
@@ -44,10 +58,20 @@ const renewal = `close all; set session authorization default; reset all; deallo
 const trusting = new Set<string>()
 
 /**
- * Connects, and sends the statements as soon as the host lets it.
- * @param url `postgresql://user:password@host:port/database`. @throws as `Link.fly` does.
+ * Sent after each statement of the project's. A transaction without an id has written nothing (contract 2.4). The signature of
+ * the claims is set for the bound transaction alone: where it is gone, `rollback and chain` or the like has begun another one.
  */
-export async function open(url: string, statements: readonly Statement[]): Promise<Flown & { link: Link }> {
+const guard: Statement = {
+  text: `select pg_catalog.txid_current_if_assigned(), pg_catalog.current_setting('request.jwt.signature', true) <> ''`,
+  values: [],
+  reads: 'rows',
+}
+
+/**
+ * Connects, and sends the statements as soon as the host lets it.
+ * @param url `postgresql://user:password@host:port/database`. @throws as `Link.send` does.
+ */
+export async function open(url: string, statements: readonly Statement[]): Promise<BatchResult & { link: Link }> {
   if (new URL(url).hostname.endsWith('.neon.tech')) trusting.add(url) // its proxy is made for it
   const isPipelined = trusting.has(url)
   try {
@@ -67,22 +91,41 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
   settings.pipelineConnect = isPipelined ? 'password' : false
   let isBroken = false
   let isInTransaction = false
-  client.on('error', () => (isBroken = true)) // the next flight says so
+  /** The first batch has begun a transaction. */
+  let hasBegun = false
+  /** A statement has ended it, or has begun another one in its place. */
+  let hasEnded = false
+  client.on('error', () => (isBroken = true)) // the next batch says so
   client.once('end', () => (isBroken = true))
+  /** The driver asks when it is the batch's turn: a statement before it may have ended the transaction by then. */
+  const refusal = () => (hasEnded || (hasBegun && !isInTransaction) ? transactionOver() : undefined)
   const link: Link = {
     get isBroken() {
       return isBroken
     },
-    async fly(list) {
-      const flight = new Flight(list)
-      client.query(flight as never)
-      const results = await normalised(flight.done)
-      return { results, isInTransaction }
+    async send(list) {
+      const batch = new Batch(list, refusal, () => (hasBegun = true))
+      client.query(batch as never)
+      return { results: await normalised(batch.done) }
     },
+    async run(statement) {
+      let transactionId: string | null = null
+      const batch = new Batch([statement, guard], refusal, ([result, state]) => {
+        const [id, isBound] = state!.rows[0]!
+        transactionId = id ?? null
+        hasEnded ||= !isInTransaction || result!.tag === 'COMMIT' || isBound !== 't'
+      })
+      client.query(batch as never)
+      const [result] = await normalised(batch.done)
+      return { result: result!, transactionId, hasEnded }
+    },
+    commit: async () => (await link.send([{ text: 'COMMIT', values: [], reads: 'tag' }])).results[0]!.tag,
     async renew(command) {
-      // a seed that somebody has chosen would choose what random() is for the next
+      // a statement may have chosen the seed, and with it what random() gives the next caller
       const seeded = `select pg_catalog.setseed(${Math.random()})`
       await normalised(client.query(`${command}; ${renewal}; ${seeded}`))
+      hasBegun = false
+      hasEnded = false
     },
     close: () => client.end().catch(() => {}),
   }
@@ -90,14 +133,18 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
     const connecting = client.connect()
     const wire = (client as unknown as { connection: Wire }).connection
     wire.once('authenticationCleartextPassword', () => trusting.add(url))
-    // before the driver's own listener, which is the one that ends a flight
+    // before the driver's own listener, which is the one that ends a batch
     wire.prependListener('readyForQuery', ({ status }) => (isInTransaction = status !== 'I'))
-    const [flown] = await within(Promise.all([link.fly(statements), connecting]), openMs)
-    return { link, ...flown }
+    const [first] = await within(Promise.all([link.send(statements), connecting]), openMs)
+    return { link, ...first }
   } catch (error) {
     link.close()
     throw normalise(error)
   }
+}
+
+function transactionOver(): Error {
+  return Object.assign(new Error('an earlier statement has ended the transaction'), { code: '25P01' })
 }
 
 function normalised<T>(answer: Promise<T>): Promise<T> {

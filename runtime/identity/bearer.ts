@@ -1,10 +1,22 @@
-/** The access token of a request, by a grammar that leaves nothing to interpretation (RFC 6750 section 2.1, RFC 7515 section 3.1). */
+/**
+ * The access token of a request, by a strict grammar: the scheme, one or more blanks, three base64url parts (RFC 9110 section
+ * 11.4, RFC 6750 section 2.1, RFC 7515 section 3.1). Blanks around a header's value are no part of it (RFC 9110 section 5.5).
+ */
 
-const compact = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i
+const compact = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i
+const scheme = /^Bearer(?: |$)/i
+/** Longest header in characters: the platform's own limit of all headers together is larger. */
 const longest = 8 * 1024
 
-/** @returns the token; `undefined` where there is none or the header has any other form. An `apikey` header is never read. */
-export function bearerToken(request: Request): string | undefined {
-  const header = request.headers.get('authorization')
-  return header === null || header.length > longest ? undefined : compact.exec(header)?.[1]
+/**
+ * An `apikey` header is never read.
+ * @returns the token; `undefined` where the request has no such header; else why the header holds none.
+ */
+export function bearerToken(request: Request): { token: string } | { reason: string } | undefined {
+  const header = request.headers.get('authorization')?.replace(/^[ \t]+|[ \t]+$/g, '')
+  if (header === undefined) return undefined
+  if (header.length > longest) return { reason: 'header_too_long' }
+  const token = compact.exec(header)?.[1]
+  if (token !== undefined) return { token }
+  return { reason: scheme.test(header) ? 'malformed_token' : 'another_scheme' }
 }

@@ -1,7 +1,7 @@
 /** Who is calling. Never throws, and never says why not: every failure is the same anonymous identity (contract 3.3). */
 import { isLoopback } from '../../src/wire/loopback.ts'
 import { readAtMost } from '../bytes.ts'
-import { type Call, textBinding } from '../call.ts'
+import { type Call, ownIssuer, stackUrl, textBinding } from '../call.ts'
 import { errorFields } from '../log.ts'
 import { bearerToken } from './bearer.ts'
 import { createKeySet, type KeySet, type KeySource, longestBody, tooLarge } from './keys.ts'
@@ -18,11 +18,11 @@ const keySets = new Map<string, KeySet>()
 
 /** @returns the verified identity, or `null`. */
 export async function identify(call: Call): Promise<Identity | null> {
-  const token = bearerToken(call.request)
-  if (token === undefined) return null
+  const bearer = bearerToken(call.request)
+  if (bearer === undefined) return null
   let reason: string
   try {
-    const verified = await verify(call, token)
+    const verified = 'token' in bearer ? await verify(call, bearer.token) : bearer.reason
     if (typeof verified !== 'string') return verified
     reason = verified
   } catch (error) {
@@ -32,7 +32,7 @@ export async function identify(call: Call): Promise<Identity | null> {
   return null
 }
 
-/** An anonymous session is verified and still nobody (contract 3.4). */
+/** The token of an anonymous session is valid, but nobody is signed in (contract 3.4). */
 export function isSignedIn(identity: Identity | null): identity is Identity {
   return identity !== null && identity.role !== 'anon'
 }
@@ -41,6 +41,7 @@ async function verify(call: Call, token: string): Promise<Identity | string> {
   const candidate = readToken(token, {
     issuer: textBinding(call.env, 'AUTH_ISSUER'),
     audience: textBinding(call.env, 'AUTH_AUDIENCE'),
+    ownIssuer: ownIssuer(call.env),
     now: Date.now() / 1000,
   })
   if (typeof candidate === 'string') return candidate
@@ -67,15 +68,26 @@ function sourceAt(address: string, call: Call): KeySource {
       if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
         throw new Error('AUTH_JWKS_URL must be https')
       }
-      // On the own host the auth worker answers, and a worker cannot reach its own host by fetch (contract 1.2).
-      const auth = call.env['AUTH'] as Fetcher | undefined
-      const ownHost = new URL(textBinding(call.env, 'AUTH_ISSUER') ?? call.request.url).host
-      const through = auth && url.host === ownHost ? auth : globalThis
-      const response = await through.fetch(address, { redirect: 'manual', signal })
+      const response = await fetchKeySet(call, url, signal)
       if (response.status !== 200) throw new Error(`the key set answered ${response.status}`)
       const body = await readAtMost(response.body, longestBody)
       if (!body) throw new Error(tooLarge)
       return new TextDecoder().decode(body)
     },
   }
+}
+
+/**
+ * The stack's own key set comes over the binding `AUTH`: a worker cannot reach its own host by fetch. Which key set is the
+ * stack's own is decided by the binding `STACK_URL`, never by the request's `Host` (contract 1.2).
+ */
+function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Response> {
+  const auth = env['AUTH'] as Fetcher | undefined
+  const base = stackUrl(env)
+  const own = base === undefined ? undefined : new URL(`${base}/auth/`)
+  const isOwn = own?.origin === url.origin && url.pathname.startsWith(own.pathname)
+  if (!auth || !own || !isOwn) return fetch(url, { redirect: 'manual', signal })
+  // a path before the stack is the proxy's: the auth worker never sees it
+  const path = url.pathname.slice(own.pathname.length)
+  return auth.fetch(new URL(`/auth/${path}${url.search}`, url), { redirect: 'manual', signal })
 }

@@ -14,6 +14,8 @@ export type Claims = Record<string, unknown> & { sub: string; exp: number }
 export interface Expected {
   issuer?: string | undefined
   audience?: string | undefined
+  /** The issuer of this stack: its tokens name a session. */
+  ownIssuer?: string | undefined
   /** Unix time in seconds. */
   now: number
 }
@@ -87,7 +89,10 @@ function readPart(part: string): { value: Record<string, unknown>; hasEscapes: b
   return { value: json.value as Record<string, unknown>, hasEscapes: json.text.includes('\\u') }
 }
 
-function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }: Expected): string | undefined {
+function refuseClaims(
+  claims: Record<string, unknown>,
+  { issuer, audience, ownIssuer, now }: Expected,
+): string | undefined {
   const { exp, nbf, iat, iss, aud, sub } = claims
   if (typeof exp !== 'number' || !Number.isFinite(exp)) return 'missing_exp'
   if (exp <= now) return 'expired'
@@ -97,6 +102,9 @@ function refuseClaims(claims: Record<string, unknown>, { issuer, audience, now }
   if (issuer !== undefined && iss !== issuer) return 'wrong_issuer'
   if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
     return 'wrong_audience'
+  const session = claims['session_id']
+  if (ownIssuer !== undefined && iss === ownIssuer && (typeof session !== 'string' || session === ''))
+    return 'missing_session'
   return undefined
 }
 

@@ -1,6 +1,7 @@
 /** The auth module: an ordinary project, compiled by the same build. This file is the list of what is in it. */
 import { Module } from '@stack/backend'
 import { KeySetController } from './key-set.routes.ts'
+import { LoginRepair } from './login-repair.ts'
 import { RolesController } from './roles.routes.ts'
 import { Roles } from './roles.rows.ts'
 import { Sessions } from './sessions.rows.ts'
@@ -24,6 +25,6 @@ import { VaultRows } from './vault.rows.ts'
     TokensController,
     VaultController,
   ],
-  providers: [Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users, VaultMirror, VaultRows],
+  providers: [LoginRepair, Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users, VaultMirror, VaultRows],
 })
 export class AuthModule {}

@@ -38,7 +38,7 @@ export class Tokens {
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
       .setSubject(user.id)
-      .setIssuer(Secrets.get('AUTH_ISSUER'))
+      .setIssuer(`${Secrets.get('STACK_URL').replace(/\/+$/, '')}/auth`)
       .setAudience(Secrets.get('AUTH_AUDIENCE'))
       .setIssuedAt()
       .setExpirationTime(`${accessTokenSeconds} s`)

@@ -1,20 +1,22 @@
 import { Controller, Delete, Get, OptionalUser, Param, Put, Req, type UserT } from '@stack/backend'
 import { longestSecret, longestVault, refuseSecretName } from '../wire/secrets.ts'
-import { authError, bodyOf, refuseParameters } from './answers.ts'
+import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { seal } from './seal.ts'
 import { placeOf } from './vault.mirror.ts'
 import { VaultRows } from './vault.rows.ts'
 
+/** In bytes: a value of 65,536 characters takes up to 393,216 as JSON with escapes (contract 2.11). */
+const maxBodyBytes = 524_288
+
 /** The environment's secrets: written and named here, read by the backend worker alone (contract 9.9). */
-@Controller('/admin/vault/backend', { auth: false })
+@Controller('/admin/vault/backend', { auth: false, maxBodyBytes })
 export class VaultController {
   constructor(private readonly rows: VaultRows) {}
 
   @Get()
   async list(@Req() request: Request, @OptionalUser() user: UserT | null) {
     await requireServiceRole(request, user)
-    refuseParameters(request)
     return { data: await this.rows.list(), has_more: false, next_cursor: null }
   }
 

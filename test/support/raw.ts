@@ -55,6 +55,47 @@ function* chunks(bytes: Buffer, size: number): Generator<Buffer> {
   yield Buffer.from('0\r\n\r\n')
 }
 
+/** A request whose body never ends: the test says what arrives, and when. */
+export interface OpenRequest {
+  write(bytes: string | Uint8Array): void
+  /** Resolves with the answer; rejects when the connection ends without one. */
+  answer: Promise<RawAnswer>
+  /** Ends the connection. */
+  leave(): void
+}
+
+/**
+ * Sends a request's head and the beginning of its body, and leaves it there.
+ * @param length the stated length of the body; absent: the body is chunked, and `write` sends its bytes as they are.
+ */
+export function openRequest({
+  url,
+  method = 'POST',
+  target,
+  headers,
+  length,
+}: Omit<RawRequest, 'body' | 'chunk'> & { length?: number }): OpenRequest {
+  const { hostname, port, host } = new URL(url)
+  const framing = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`
+  const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close', framing]
+  lines.push(...headers.map(([name, value]) => `${name}: ${value}`))
+  const socket = net.connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n`))
+  const answer = new Promise<RawAnswer>((resolve, reject) => {
+    let received: Buffer = Buffer.alloc(0)
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`no answer to ${method} ${target}`)))
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data])
+      const whole = readAnswer(received)
+      if (!whole) return
+      resolve(whole)
+      socket.destroy()
+    })
+  })
+  answer.catch(() => {}) // a test may leave before there is one
+  return { write: (bytes) => socket.write(bytes), answer, leave: () => socket.destroy() }
+}
+
 /** @returns `undefined` until it is whole. */
 function readAnswer(bytes: Buffer): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')

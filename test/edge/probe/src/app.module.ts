@@ -1,4 +1,5 @@
 import { Module } from '@stack/backend'
+import { BodiesController, LimitedBodiesController } from './bodies.controller.ts'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
 import { GuardedController } from './guarded.controller.ts'
 import {
@@ -19,9 +20,11 @@ import { Hoarder, SqlController } from './sql.controller.ts'
 
 @Module({
   controllers: [
+    BodiesController,
     DefaultController,
     GatesController,
     LimitedController,
+    LimitedBodiesController,
     GuardedController,
     MineController,
     OpenController,

@@ -1,14 +1,14 @@
-/** Several statements, one Sync: one round trip, and nothing runs after the first that fails (contract 5.2). */
+/** Several statements and one Sync: one round trip, and nothing runs after the first statement that fails (contract 5.2). */
 
 export interface Statement {
   text: string
   /** Bound as text. */
   values: readonly (string | null)[]
-  /** What somebody reads of it: its rows without their names and types, or its tag alone; absent: all. */
+  /** `rows`: the rows without the names and types of their columns; `tag`: the command tag alone; absent: everything. */
   reads?: 'rows' | 'tag'
 }
 
-/** As Postgres wrote it, so that it may cross from one isolate to another; `rowsOf` reads it. */
+/** What Postgres answered, as it wrote it: plain data, so that it may cross from one isolate to another. `rowsOf` reads it. */
 export interface Result {
   /** The command tag: `SELECT 1`; a COMMIT of a failed transaction comes back as `ROLLBACK`. */
   tag: string
@@ -30,24 +30,39 @@ interface Wire {
 const noStream = 'COPY … FROM STDIN: a request has no stream to copy from'
 
 /** What the driver's client accepts in place of a query. */
-export class Flight {
+export class Batch {
   readonly done: Promise<Result[]>
   #statements: readonly Statement[]
+  #refusal: () => Error | undefined
+  #answered: (results: readonly Result[]) => void
   #results: Result[] = []
   #current: Omit<Result, 'tag'> = { names: [], types: [], rows: [] }
   #isCopying = false
   #resolve!: (results: Result[]) => void
   #reject!: (error: unknown) => void
 
-  constructor(statements: readonly Statement[]) {
+  /**
+   * @param refusal asked when it is the batch's turn: why it may not run any more, or nothing.
+   * @param answered called with the results before the driver sends the batch that waits behind this one.
+   */
+  constructor(
+    statements: readonly Statement[],
+    refusal: () => Error | undefined,
+    answered: (results: readonly Result[]) => void,
+  ) {
     this.#statements = statements
+    this.#refusal = refusal
+    this.#answered = answered
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
   }
 
-  submit(wire: Wire): void {
+  /** Called by the driver. @returns an error where nothing was sent. */
+  submit(wire: Wire): Error | undefined {
+    const refusal = this.#refusal()
+    if (refusal) return refusal
     for (const { text, values, reads } of this.#statements) {
       wire.parse({ text, name: '', types: [] })
       wire.bind({ portal: '', statement: '', values: [...values], binary: false })
@@ -55,6 +70,7 @@ export class Flight {
       wire.execute({ portal: '', rows: 0 })
     }
     wire.sync()
+    return undefined
   }
 
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
@@ -76,12 +92,13 @@ export class Flight {
   }
 
   handleReadyForQuery(): void {
+    this.#answered(this.#results)
     this.#resolve(this.#results)
   }
 
-  /** After an error the driver calls nothing else of this flight. */
+  /** After an error the driver calls nothing else of this batch. */
   handleError(error: unknown): void {
-    // Postgres complains of the statement that came where it wanted data: the flight goes on after its Sync
+    // Postgres complains of the statement that came where it wanted data: the connection goes on after its Sync
     this.#reject(this.#isCopying ? Object.assign(new Error(noStream), { code: '0A000' }) : error)
   }
 

@@ -1,0 +1,67 @@
+/** What no migration may hold: the passwords of the logins, and the database's copy of the claims key. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { connect } from './migrate.ts'
+
+export interface DatabaseKeys {
+  /** HMAC key of the claims, as text (contract 5.3). */
+  claimsKey: string
+  /** Login name → password. */
+  passwords: Record<string, string>
+}
+
+/**
+ * Gives the logins their passwords and keeps the verifiers for `auth.repair_logins()`, which also takes back what the logins
+ * have set for themselves (contract 5.7). Gives the database its copy of the claims key.
+ *
+ * @param databaseUrl of the owner, after the migrations.
+ */
+export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Promise<void> {
+  const client = await connect(databaseUrl)
+  try {
+    await client.query('begin')
+    for (const [login, password] of Object.entries(keys.passwords)) {
+      await client.query(
+        `insert into auth.login_verifiers (login, verifier) values ($1, $2)
+         on conflict (login) do update set verifier = excluded.verifier`,
+        [login, scramVerifier(password)],
+      )
+    }
+    await client.query('select auth.repair_logins()')
+    const { inner, outer } = hmacPads(keys.claimsKey)
+    await client.query(
+      `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
+       on conflict (singleton) do update set inner_pad = $1, outer_pad = $2`,
+      [inner, outer],
+    )
+    await client.query('commit')
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Postgres' default. The passwords are 256 random bits, which no number of iterations protects further. */
+const iterations = 4096
+
+/**
+ * What Postgres stores of a password (RFC 5803): only a superuser could read it back, so it is computed here.
+ * @param password ASCII: nothing is left to SASLprep.
+ */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`
+}
+
+/** RFC 2104: a key longer than the block of 64 bytes is hashed, a shorter one is filled with zeros. */
+function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
+  const bytes = Buffer.from(key)
+  const block = Buffer.alloc(64)
+  const fitting = bytes.length > 64 ? createHash('sha256').update(bytes).digest() : bytes
+  fitting.copy(block)
+  return {
+    inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
+    outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
+  }
+}

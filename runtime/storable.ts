@@ -1,0 +1,50 @@
+/** Text that neither Postgres nor JSON of Postgres can hold: NUL, and half of a surrogate pair. It is the request's fault, so it is refused before the handler. */
+import type { FieldError } from '../src/wire/envelope.ts'
+import { shortened } from './schemas.ts'
+import type { Parameter } from './table.ts'
+
+/** One answer names so many fields at the most. */
+const mostFields = 20
+
+const reason = 'the text holds a character that cannot be stored: U+0000, or half of a surrogate pair'
+
+/** @param bodyText the body as it was sent: only an escape can stand for such a character in JSON. */
+export function unstorableFields(parameter: Parameter, value: unknown, bodyText: string | undefined): FieldError[] {
+  switch (parameter.from) {
+    case 'param':
+    case 'query':
+    case 'header':
+      return typeof value === 'string' && !isStorable(value) ? [{ path: parameter.name, reason }] : []
+    case 'wholeQuery':
+      return unstorableWithin(value, 'query')
+    case 'body':
+      return bodyText?.includes('\\u') ? unstorableWithin(value, 'body') : []
+    default:
+      return []
+  }
+}
+
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+/** Without recursion: a body may be nested deeper than the stack is. */
+function unstorableWithin(root: unknown, whole: string): FieldError[] {
+  const found: FieldError[] = []
+  const stack: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  while (stack.length > 0 && found.length < mostFields) {
+    const { value, path } = stack.pop()!
+    if (typeof value === 'string') {
+      if (!isStorable(value)) found.push({ path: path || whole, reason })
+    } else if (typeof value === 'object' && value !== null) {
+      const entries = Object.entries(value).reverse() // the stack gives them back in their order
+      if (entries.some(([key]) => !isStorable(key))) found.push({ path: path || whole, reason })
+      for (const [key, inner] of entries) {
+        if (typeof inner === 'string' || typeof inner === 'object') {
+          stack.push({ value: inner, path: shortened(path === '' ? key : `${path}.${key}`) })
+        }
+      }
+    }
+  }
+  return found
+}
