@@ -34,10 +34,11 @@ export function refuseParameters(request: Request): void {
   if (name !== undefined) throw authError('unknown_parameter', `there is no query parameter "${name}" here`)
 }
 
-/** The body of a management call: read after the gate, so that nobody learns anything before it. @throws HttpError 400 */
+/** The body of a management call, read after the gate: a caller without the key learns nothing before it. @throws HttpError 400, 413 */
 export async function bodyOf(request: Request): Promise<unknown> {
+  const bytes = await request.arrayBuffer()
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer()))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch {
     const reason = 'the body is not valid JSON'
     throw new HttpError(400, 'invalid_request', reason, { fields: [{ path: 'body', reason }] })

@@ -79,7 +79,8 @@ export function openRequest({
   const framing = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close', framing]
   lines.push(...headers.map(([name, value]) => `${name}: ${value}`))
-  const socket = net.connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n`))
+  const socket = net.connect(Number(port), hostname)
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
   const answer = new Promise<RawAnswer>((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
     socket.on('error', reject)
