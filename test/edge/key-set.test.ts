@@ -7,12 +7,13 @@ import http from 'node:http'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { Log, LogLevel, Miniflare } from 'miniflare'
+import { Log, LogLevel, Miniflare, type Request as MiniflareRequest, Response as MiniflareResponse } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { build } from '../../build/index.ts'
 import { packageRoot } from '../support/command.ts'
 import { type KeyAnswer, KeyServer } from '../support/key-server.ts'
 import { copyProject, targetOf } from '../support/project.ts'
+import { sendRaw } from '../support/raw.ts'
 import { call } from '../support/stack.ts'
 import { compact, createIssuer } from '../support/tokens.ts'
 
@@ -36,8 +37,10 @@ const real = Date.now.bind(Date)
 Date.now = () => real() + (ahead.getStore() ?? 0)
 export default {
   fetch(request, env, context) {
-    const { bindings, seconds } = JSON.parse(request.headers.get('x-circumstances'))
-    return ahead.run(seconds * 1000, () => worker.fetch(request, { ...env, ...bindings }, context))
+    const { bindings, seconds, isBound } = JSON.parse(request.headers.get('x-circumstances'))
+    const { AUTH, ...others } = env
+    const given = { ...others, ...bindings, ...(isBound ? { AUTH } : {}) }
+    return ahead.run(seconds * 1000, () => worker.fetch(request, given, context))
   },
 }`
 
@@ -89,6 +92,10 @@ const refusedAddresses: Record<string, string> = {
 interface Case {
   address: string
   seed?: string
+  /** The binding `STACK_URL`. */
+  base?: string
+  /** The auth worker is bound. */
+  isBound?: true
 }
 const own = (name: string): Case => ({ address: server.url(`/${name}`) })
 const cases: Record<string, Case> = {
@@ -100,6 +107,31 @@ const cases: Record<string, Case> = {
   ...Object.fromEntries(kinds.map((kind, index) => [`warm ${kind}`, { ...own(`warm-${index}`), seed: setOf(first) }])),
   ...Object.fromEntries(Object.entries(refusedAddresses).map(([what, address]) => [what, { address }])),
 }
+/** Where the key set comes from, by what `STACK_URL` says and whatever the request's `Host` says (contract 1.2). */
+const sources: Record<string, Case & { isOwn: boolean }> = {
+  'a foreign set, no STACK_URL': { ...own('foreign-1'), isBound: true, isOwn: false },
+  'a foreign set, another STACK_URL': {
+    ...own('foreign-2'),
+    isBound: true,
+    base: 'https://stack.example',
+    isOwn: false,
+  },
+  'a set beside the auth worker': { ...own('authentic/keys'), isBound: true, base: server.url(''), isOwn: false },
+  'a set above the stack': { ...own('auth/keys-1'), isBound: true, base: server.url('/below'), isOwn: false },
+  'the stack’s own, and no auth worker': { ...own('auth/keys-2'), base: server.url(''), isOwn: false },
+  'the stack’s own': { ...own('auth/keys-3'), isBound: true, base: server.url(''), isOwn: true },
+  'the stack’s own, with a slash': { ...own('auth/keys-4'), isBound: true, base: server.url('/'), isOwn: true },
+  'the stack’s own below a path': {
+    ...own('below/auth/keys-5'),
+    isBound: true,
+    base: server.url('/below'),
+    isOwn: true,
+  },
+}
+Object.assign(cases, sources)
+/** Paths that the auth worker was asked for over its binding. */
+const askedOverBinding: string[] = []
+
 const pathOf = (name: string) => new URL(cases[name]!.address).pathname
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
@@ -131,6 +163,12 @@ beforeAll(async () => {
     },
     host: '127.0.0.1',
     modules: [{ type: 'ESModule', path: 'entry.js', contents: entry }, ...modules],
+    serviceBindings: {
+      AUTH(request: MiniflareRequest) {
+        askedOverBinding.push(new URL(request.url).pathname)
+        return new MiniflareResponse(setOf(second))
+      },
+    },
     compatibilityDate: '2026-07-30',
     compatibilityFlags: ['nodejs_compat'],
   })
@@ -146,9 +184,13 @@ afterAll(async () => {
 /** By how many seconds a case is ahead of the real time. */
 const clocks = new Map<string, number>()
 const circumstances = (name: string) => {
-  const { address, seed } = cases[name]!
-  const bindings = { AUTH_JWKS_URL: address, ...(seed === undefined ? {} : { AUTH_JWKS: seed }) }
-  return { 'x-circumstances': JSON.stringify({ bindings, seconds: clocks.get(name) ?? 0 }) }
+  const { address, seed, base, isBound } = cases[name]!
+  const bindings = {
+    AUTH_JWKS_URL: address,
+    ...(seed === undefined ? {} : { AUTH_JWKS: seed }),
+    ...(base === undefined ? {} : { STACK_URL: base }),
+  }
+  return { 'x-circumstances': JSON.stringify({ bindings, seconds: clocks.get(name) ?? 0, isBound }) }
 }
 
 /** Requires a user, and asks nothing of the database. @param ahead seconds: where the case's clock is from now on. */
@@ -362,5 +404,29 @@ describe('an address that fails', () => {
     expect(await enter(what, token)).toBe(401)
     expect(await open(what, token)).toEqual(nobody)
     expect(server.requests('/unasked')).toBe(0)
+  })
+})
+
+describe('1.2 the request’s Host never chooses where a key comes from', () => {
+  it.each(Object.keys(sources))('%s', async (name) => {
+    const { address, isOwn } = sources[name]!
+    server.answer(pathOf(name), setOf(first))
+    const [good, bad] = isOwn ? [next, token] : [token, next]
+    const enterAs = async (host: string, bearer: string) => {
+      const headers: [string, string][] = [
+        ['authorization', `Bearer ${bearer}`],
+        ...Object.entries(circumstances(name)),
+      ]
+      return (await sendRaw({ url, method: 'GET', target: '/gates/object', host, headers })).status
+    }
+    const hosts = [new URL(address).host, new URL(url).host, 'stack.example', 'attacker.example']
+    const before = askedOverBinding.length
+    for (const host of hosts) {
+      expect([host, await enterAs(host, good), await enterAs(host, bad)]).toEqual([host, 200, 401])
+    }
+    expect(server.requests(pathOf(name))).toBe(isOwn ? 0 : 1)
+    // a path before the stack is the proxy's: the auth worker is asked below its own
+    const asked = askedOverBinding.slice(before)
+    expect(asked).toEqual(isOwn ? [`/auth/${address.split('/auth/')[1]}`] : [])
   })
 })

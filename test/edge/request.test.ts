@@ -80,6 +80,36 @@ describe('2.3 arguments and results', () => {
     expect((await probe.call('/request/injected/%ff/x')).json).toMatchObject({ error: 'invalid_request' })
   })
 
+  describe('a character that no database can hold is 400, naming the field', () => {
+    const reason = 'the text holds a character that cannot be stored: U+0000, or half of a surrogate pair'
+
+    it.each([
+      ['first', '/request/injected/a%00b/c'],
+      ['second', '/request/injected/a/c%00'],
+      ['page', '/request/injected/a/c?page=%00'],
+    ])('%s of %s', async (path, target) => {
+      const { json } = await probe.call(target)
+      expect(json).toMatchObject({ error: 'invalid_request', status: 400, fields: [{ path, reason }] })
+    })
+
+    it.each([
+      ['body', '"\\u0000"'],
+      ['body', '"\\ud800"'],
+      ['a', '{"a":"x\\u0000"}'],
+      ['a.b.1', '{"a":{"b":["x","\\u0000"]}}'],
+      ['a', '{"a":{"\\u0000":1}}'],
+      ['0', `["\\u0000",${'['.repeat(20_000)}${']'.repeat(20_000)}]`],
+    ])('%s of the body %.40s', async (path, body) => {
+      const { json } = await probe.call('/request/echo', { body, headers: { 'content-type': 'application/json' } })
+      expect(json).toMatchObject({ error: 'invalid_request', status: 400, fields: [{ path, reason }] })
+    })
+
+    it.each(['"\\ud83d\\ude00"', '"\\u0001"', '"\\\\u0000"', '{"a":"\\u00e9"}'])('%s is none', async (body) => {
+      const answer = await probe.call('/request/echo', { body, headers: { 'content-type': 'application/json' } })
+      expect([answer.status, answer.json]).toEqual([202, JSON.parse(body)])
+    })
+  })
+
   it('a Response is sent as it is, undefined is 204, anything else is JSON with the route’s status', async () => {
     const own = await probe.call('/request/response')
     expect([own.status, own.text, own.headers.get('x-own')]).toEqual([418, 'as it is', 'yes'])
@@ -161,6 +191,62 @@ describe('2.3 arguments and results', () => {
       ['/webhooks/nothing', undefined, ['no-store', null, 'nosniff']],
     ])('%s with %s', async (path, token, expected) => {
       expect(await headersOf(path, token)).toEqual(expected)
+    })
+  })
+
+  it('3.3 a 401 of a route names the scheme, and says nothing more', async () => {
+    const challengeOf = async (path: string, token?: string) => {
+      const { status, headers } = await probe.call(path, token === undefined ? {} : { token })
+      return [status, headers.get('www-authenticate')]
+    }
+    expect(await challengeOf('/gates/object')).toEqual([401, 'Bearer'])
+    expect(await challengeOf('/gates/object', 'a.b.c')).toEqual([401, 'Bearer'])
+    expect(await challengeOf('/request/refusal')).toEqual([409, null])
+    const delivery = await probe.call('/webhooks/first', { json: {} })
+    expect([delivery.status, delivery.headers.get('www-authenticate')]).toEqual([401, null])
+  })
+
+  describe('a trace of the caller (W3C Trace Context)', () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const traced = async (traceparent: string, more: Record<string, string> = {}) => {
+      const answer = await probe.call('/request/log', { headers: { traceparent, ...more } })
+      const id = answer.headers.get('x-request-id')
+      return { id, line: await probe.logged(({ request_id }) => request_id === id) }
+    }
+
+    it('is in the lines of the log, with a span of the request’s own', async () => {
+      const { line } = await traced(`00-${trace}-00f067aa0ba902b7-01`)
+      expect(line).toMatchObject({ trace_id: trace, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) })
+      expect(line['span_id']).not.toBe('00f067aa0ba902b7')
+    })
+
+    it.each([
+      `00-${trace}-00f067aa0ba902b7-01-more`,
+      `00-${trace.toUpperCase()}-00f067aa0ba902b7-01`,
+      `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+      `00-${trace}-${'0'.repeat(16)}-01`,
+      `ff-${trace}-00f067aa0ba902b7-01`,
+      `00-${trace}-00f067aa0ba902b7`,
+      'x',
+    ])('that is malformed is none: %s', async (traceparent) => {
+      expect((await traced(traceparent)).line).not.toHaveProperty('trace_id')
+    })
+
+    it('goes on to the auth worker; TraceId() stays the request’s own id', async () => {
+      const person = await probe.signUp()
+      const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-00`, tracestate: 'vendor=1' }
+      const { json } = await probe.call('/request/injected/a/b', { headers })
+      expect([json.trace, json.trace.startsWith('req_')]).toEqual([json.id, true])
+      // the auth worker writes a line where it fails
+      await probe.sql('alter table auth.roles rename to roles_away')
+      try {
+        await probe.call(`/request/roles/${person.id}/insider`, { method: 'DELETE', headers })
+      } finally {
+        await probe.sql('alter table auth.roles_away rename to roles')
+      }
+      expect(await probe.logged(({ worker, trace_id }) => worker === 'auth' && trace_id === trace)).toMatchObject({
+        level: 'error',
+      })
     })
   })
 
@@ -336,10 +422,13 @@ describe('2.4 the transaction is the request', () => {
     expect((await run(person, [{ text: 'select 1 as one' }])).json).toEqual([[{ one: 1 }]])
   })
 
-  it('a character that Postgres cannot store is the request’s fault', async () => {
-    const person = await probe.signUp()
-    const answer = await run(person, [{ text: 'select $1::text', values: ['a\u0000'] }])
-    expect(answer.json).toMatchObject({ error: 'invalid_request', status: 400 })
+  it('a character that Postgres cannot store is the project’s 500 where the project made it', async () => {
+    const answer = await probe.call('/sql/nul', { token: (await probe.signUp()).token })
+    expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
+    const line = await probe.logged(
+      ({ request_id, level }) => request_id === answer.json.request_id && level === 'error',
+    )
+    expect(line['code']).toBe('22021')
   })
 
   it('3.5 a session that was ended is 401 also where nobody awaits what it asks of the database', async () => {
@@ -352,6 +441,75 @@ describe('2.4 the transaction is the request', () => {
   it('2.6 a constructor belongs to no request', async () => {
     const person = await probe.signUp()
     expect((await probe.call('/sql/hoarded', { token: person.token })).json).toBe('OutsideRequest')
+  })
+
+  describe('2.13 an SQL error that nobody caught', () => {
+    const line = (json: { request_id: string }) =>
+      probe.logged(({ request_id, code, cause }) => request_id === json.request_id && (code ?? cause) !== undefined)
+    const raise = (code: string) => `do $$ begin raise exception 'secret detail' using errcode = '${code}'; end $$`
+
+    it('a row that a policy refuses is 403', async () => {
+      const person = await probe.signUp()
+      const { json, text } = await run(person, [{ text: `insert into notes (owner, text) values ('usr_x', 'secret')` }])
+      expect(json).toMatchObject({ error: 'forbidden', status: 403 })
+      expect(text).not.toContain('notes')
+      expect(await line(json)).toMatchObject({ code: '42501', statement: expect.stringContaining('insert into notes') })
+    })
+
+    it('a privilege that is missing is 500: that is the project’s mistake', async () => {
+      const { json } = await run(await probe.signUp(), [{ text: 'select * from received' }])
+      expect(json).toMatchObject({ error: 'internal_error', status: 500 })
+      expect(await line(json)).toMatchObject({ code: '42501' })
+    })
+
+    it('a unique violation is 409, with either transaction', async () => {
+      const person = await probe.signUp()
+      const text = randomUUID()
+      for (const as of ['caller', 'service'] as const) {
+        const insert = {
+          text: `insert into notes (owner, text) values ('${person.id}', $1)`,
+          values: [`${text} ${as}`],
+        }
+        expect((await run(person, [insert], as)).status).toBe(200)
+        const { json, text: body } = await run(person, [insert], as)
+        expect(json).toMatchObject({ error: 'conflict', status: 409 })
+        expect(body).not.toMatch(/notes|constraint|key/)
+        expect(await line(json)).toMatchObject({ code: '23505', constraint: 'notes_text_key' })
+      }
+    })
+
+    it('at COMMIT, a unique violation is 409 too, and another one 500', async () => {
+      await probe.sql('create table once (id integer unique deferrable initially deferred)')
+      await probe.sql('alter table once enable row level security')
+      await probe.sql('create policy anyone on once using (true) with check (true)')
+      await probe.sql('grant select, insert on once to backend_authenticated')
+      const person = await probe.signUp()
+      const insert = { text: 'insert into once values (1)' }
+      const { json } = await run(person, [insert, insert])
+      expect(json).toMatchObject({ error: 'conflict', status: 409 })
+      const { cause } = await line(json)
+      expect(cause).toMatchObject({ code: '23505', constraint: 'once_id_key', statement: 'COMMIT' })
+      expect(await probe.sql('select * from once')).toEqual([])
+    })
+
+    it.each(['40001', '40P01'])('%s is 503, to be tried again in a second', async (code) => {
+      const answer = await run(await probe.signUp(), [{ text: raise(code) }])
+      expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
+      expect(answer.text).not.toContain('secret')
+    })
+
+    it.each(['23503', '23514', '22012', 'P0001', '28000'])('%s is 500', async (code) => {
+      const { json, text } = await run(await probe.signUp(), [{ text: raise(code) }])
+      expect([json.status, json.error, text.includes('secret')]).toEqual([500, 'internal_error', false])
+    })
+
+    it('a handler that catches it answers as it likes, but its transaction is not kept', async () => {
+      const answer = await probe.call(`/sql/swallow/${randomUUID()}`, {
+        method: 'POST',
+        token: (await probe.signUp()).token,
+      })
+      expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
+    })
   })
 
   it('what is refused at COMMIT is 500, never 200', async () => {

@@ -10,6 +10,8 @@ export interface RawRequest {
   /** One line each, as given; `host` and the body's length are added. */
   headers: readonly (readonly [name: string, value: string])[]
   body?: Uint8Array
+  /** Absent: that of `url`. */
+  host?: string
   /** The body goes out in chunks of this size, without a length in advance. */
   chunk?: number
 }
@@ -20,16 +22,18 @@ export interface RawAnswer {
   text: string
 }
 
-export function sendRaw({ url, method = 'POST', target, headers, body, chunk }: RawRequest): Promise<RawAnswer> {
-  const { hostname, port, host } = new URL(url)
+export function sendRaw(request: RawRequest): Promise<RawAnswer> {
+  const { url, method = 'POST', target, headers, body, chunk } = request
+  const { hostname, port, host: ownHost } = new URL(url)
+  const { host = ownHost } = request
   const bytes = Buffer.from(body ?? [])
   const length = chunk === undefined ? `content-length: ${bytes.length}` : 'transfer-encoding: chunked'
   const head = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close', length]
   const lines = [...head, ...headers.map(([name, value]) => `${name}: ${value}`)]
-  const request = [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')]
-  request.push(...(chunk === undefined ? [bytes] : chunks(bytes, chunk)))
+  const parts = [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')]
+  parts.push(...(chunk === undefined ? [bytes] : chunks(bytes, chunk)))
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () => socket.write(Buffer.concat(request)))
+    const socket = net.connect(Number(port), hostname, () => socket.write(Buffer.concat(parts)))
     let received: Buffer = Buffer.alloc(0)
     socket.setTimeout(20_000, () => socket.destroy(new Error(`no answer to ${method} ${target}`)))
     socket.on('error', reject)
@@ -74,7 +78,7 @@ export function openRequest({
   target,
   headers,
   length,
-}: Omit<RawRequest, 'body' | 'chunk'> & { length?: number }): OpenRequest {
+}: Omit<RawRequest, 'body' | 'chunk' | 'host'> & { length?: number }): OpenRequest {
   const { hostname, port, host } = new URL(url)
   const framing = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close', framing]

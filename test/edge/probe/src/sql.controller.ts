@@ -75,6 +75,22 @@ export class SqlController {
     return 'all is well'
   }
 
+  @Get('nul')
+  async nul() {
+    return Database.sql`select ${'a\0'}::text`
+  }
+
+  /** Sends a statement before it knows that the one before it has ended the transaction. */
+  @Post('overtaken')
+  async overtaken() {
+    const text = `overtaken ${crypto.randomUUID()}`
+    await Promise.allSettled([
+      Database.query('/* /* */ */ commit'),
+      Database.sql`insert into notes (text) values (${text})`,
+    ])
+    return 'all is well'
+  }
+
   @Post('late/:id')
   async late(@Param('id') id: string) {
     await Database.sql`insert into late (id, parent) values (${id}, -1)`
