@@ -1,6 +1,8 @@
 /** Request bodies of routes, within bounds of size and time (contract 2.11). Nothing in here waits while a transaction is open. */
 import { refuse } from '../src/sdk/errors.ts'
 import { parseJson } from './bytes.ts'
+import type { Call } from './call.ts'
+import type { Parameter, Route } from './table.ts'
 
 /** Longest time in milliseconds until the last byte of a body has arrived (contract 2.11). */
 const bodyMs = 30_000
@@ -41,11 +43,27 @@ function release(upload: Upload): void {
 }
 
 /**
+ * Called before a transaction opens. A handler with `@Req()` alone reads the body itself; beside `@Body()` it gets the same bytes.
+ * @returns the bytes that `@Body()` takes, if a parameter has it. @throws HttpError 413, 408, 503
+ */
+export async function takeBody(call: Call, { parameters, maxBodyBytes }: Route): Promise<Uint8Array | undefined> {
+  const takes = (from: Parameter['from']) => parameters.some((parameter) => parameter.from === from)
+  const takesRequest = takes('request')
+  if (!takes('body')) {
+    if (takesRequest) call.request = bounded(call.request, maxBodyBytes)
+    return undefined
+  }
+  const bytes = await readWhole(call.request, maxBodyBytes)
+  if (takesRequest) call.request = new Request(call.request, { body: bytes })
+  return bytes
+}
+
+/**
  * Reads the whole body.
  * @param most longest body in bytes.
  * @throws HttpError 413 before more than that was kept, 408 when it takes too long, 503 when memory is short.
  */
-export async function readWhole(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readWhole(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const stated = statedLength(request, most)
   if (request.body === null) return new Uint8Array()
   const { promise: abandoned, reject: abandon } = Promise.withResolvers<never>()
@@ -97,7 +115,7 @@ async function readChunks(
  * length is the most that the platform lets through, so only a chunked body needs to be counted.
  * @throws HttpError 413 for a stated length that is too large.
  */
-export function bounded(request: Request, most: number): Request {
+function bounded(request: Request, most: number): Request {
   if (statedLength(request, most) !== undefined || request.body === null) return request
   let length = 0
   const counter = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,6 +1,6 @@
 /** The request path on one screen: a request meets its row of the table. */
 import { refuse } from '../src/sdk/errors.ts'
-import { bounded, readWhole } from './body.ts'
+import { takeBody } from './body.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env, webhookName } from './call.ts'
 import { createContainer, invoke } from './container.ts'
@@ -13,7 +13,7 @@ import { argumentsFor } from './injectors.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
-import type { Parameter, Route, RouteTable, RpcMethod } from './table.ts'
+import type { RouteTable, RpcMethod } from './table.ts'
 import { inTransaction } from './transact.ts'
 
 export interface Worker {
@@ -84,17 +84,4 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
     },
   }
-}
-
-/** The bytes that a parameter takes, read before a transaction opens (contract 2.11); a handler with `@Req()` alone reads them itself. */
-async function takeBody(call: Call, { parameters, maxBodyBytes }: Route): Promise<Uint8Array | undefined> {
-  const takes = (from: Parameter['from']) => parameters.some((parameter) => parameter.from === from)
-  const takesRequest = takes('request')
-  if (!takes('body')) {
-    if (takesRequest) call.request = bounded(call.request, maxBodyBytes)
-    return undefined
-  }
-  const bytes = await readWhole(call.request, maxBodyBytes)
-  if (takesRequest) call.request = new Request(call.request, { body: bytes })
-  return bytes
 }

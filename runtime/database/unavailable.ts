@@ -27,9 +27,7 @@ export class SqlError extends Error {
 }
 
 /** Whether the transaction was kept is unknown, or Postgres refused it at COMMIT: never a success (contract 2.4). */
-export class CommitFailed extends Error {
-  override name = 'CommitFailed'
-}
+export class CommitFailed extends Error {}
 
 /** An error as plain data, so that it may cross from one isolate to another. */
 export type Failure = Record<string, string>

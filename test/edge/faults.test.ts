@@ -217,7 +217,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       await probe.logged(
         ({ message, request_id }) =>
           request_id === answer.json.request_id &&
-          message === 'the service transaction is committed, the caller’s is not',
+          message === 'the service transaction is committed, the caller transaction is not',
       )
       expect(await notes(text)).toEqual([`${text} by the service`])
       await isServed()

@@ -28,7 +28,7 @@ app.get('/notes', async (context) => {
       `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
       [bound, signature],
     )
-    const grants = await client.query<{ permissions: string[] }>('select permissions from auth.request_context()')
+    const grants = await client.query<{ permissions: string[] }>('select permissions from auth.request_context(null)')
     if (!grants.rows[0]?.permissions.includes('notes.read')) {
       await client.query('rollback')
       return context.json({ error: 'forbidden' }, 403, answerHeaders())
@@ -56,7 +56,12 @@ async function sign(secret: string, text: string): Promise<string> {
   const encoder = new TextEncoder()
   const hmac = { name: 'HMAC', hash: 'SHA-256' }
   key ??= await crypto.subtle.importKey('raw', encoder.encode(secret), hmac, false, ['sign'])
-  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  const expiry = Math.ceil(Date.now() / 1000) + 60
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(`${expiry}.${text}`)))
+  return `${expiry}.${hex(bytes)}`
+}
+
+function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

@@ -163,6 +163,19 @@ export class RequestController {
     return this.served
   }
 
+  @Get('asleep')
+  async asleep() {
+    await Database.sql`select 1`
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 9_000)
+    await promise
+  }
+
+  @Get('large')
+  large() {
+    return 'x'.repeat(1_048_576)
+  }
+
   @Get('later')
   later() {
     const { promise, resolve } = Promise.withResolvers<void>()

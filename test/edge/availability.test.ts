@@ -1,0 +1,78 @@
+/**
+ * 2.11, 5.7 what one client does costs its own requests: beside each flood, no request of another user's plain client fails,
+ * and the memory of the runtime stays where it is.
+ */
+import * as fs from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { processes } from '../../local/processes.ts'
+import { type Flood, type Header, huge, repeated, stalled, type Target, unread } from '../support/floods.ts'
+import { type Person, useStack } from '../support/stack.ts'
+
+/** How long each flood lasts. `STACK_FLOOD_SECONDS=60 npm test -- test/edge/availability.test.ts` takes longer. */
+const seconds = Number(process.env['STACK_FLOOD_SECONDS'] ?? 4)
+const mebibyte = 1_048_576
+/** What the runtime may grow by: the unfinished bodies share 64 MiB, and a heap is not swept at once. */
+const mostGrowth = 160
+
+const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
+let attacker: Person
+let plain: Person
+
+beforeAll(async () => {
+  attacker = await probe.signUp()
+  plain = await probe.signUp()
+  for (let warm = 0; warm < 20; warm++) await probe.call('/mine', { token: plain.token })
+})
+
+/** Of the workerd that this process has started, in MiB. */
+function residentMebibytes(): number {
+  const workerd = processes().find(({ parent, command }) => parent === process.pid && /\bworkerd\b/.test(command))
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${workerd!.pid}/status`, 'utf8'))!
+  return Number(kilobytes) / 1024
+}
+
+const signedIn = (): Header[] => [['authorization', `Bearer ${attacker.token}`]]
+const at = (target: string, headers: readonly Header[] = []): Target => ({ url: probe.url, target, headers })
+
+const floods: Record<string, () => Flood> = {
+  'bodies of an account that stall after one byte': () => stalled(at('/bodies/limited/inherited', signedIn()), 60),
+  'sign-ups that stall after one byte': () => stalled(at('/auth/sign-up'), 60),
+  'bodies that stall inside a handler': () => stalled(at('/bodies/waiting', signedIn()), 60),
+  'sign-ups of 100 MB': () => huge(at('/auth/sign-up'), 4, 100 * mebibyte, false),
+  'sign-ups of 100 MB without a stated length': () => huge(at('/auth/sign-up'), 4, 100 * mebibyte, true),
+  'bodies of 100 MB without a stated length': () => huge(at('/bodies/default'), 4, 100 * mebibyte, true),
+  'streams of 100 MB to a handler': () => huge(at('/bodies/streamed'), 4, 100 * mebibyte, true),
+  'handlers that wait in their transactions': () =>
+    repeated({ ...at('/mine/pausing/waits?seconds=9', signedIn()), method: 'POST' }, 60),
+  'statements that sleep': () => repeated({ ...at('/mine/slow/sleeps?seconds=8', signedIn()), method: 'POST' }, 60),
+  'anonymous handlers that wait in their transactions': () => repeated({ ...at('/request/asleep'), method: 'GET' }, 60),
+  'clients that read no answer': () => unread(at('/request/large'), 20),
+}
+
+describe.runIf(process.platform === 'linux')('beside', () => {
+  it.each(Object.keys(floods))(
+    '%s: nobody else fails',
+    async (name) => {
+      const before = residentMebibytes()
+      const flood = floods[name]!()
+      const failures: unknown[] = []
+      let asked = 0
+      let most = before
+      for (const end = Date.now() + seconds * 1_000; Date.now() < end; asked++) {
+        const { status, text } = await probe.call('/mine', { token: plain.token })
+        if (status !== 200) failures.push([status, text])
+        most = Math.max(most, residentMebibytes())
+      }
+      const sent = flood.sent()
+      await flood.stop()
+      expect(failures).toEqual([])
+      expect(most - before).toBeLessThan(mostGrowth)
+      expect([sent > 0, asked > 10]).toEqual([true, true])
+      // and once it is over, the attacker is served like everybody
+      await expect
+        .poll(async () => (await probe.call('/mine', { token: attacker.token })).status, { timeout: 15_000 })
+        .toBe(200)
+    },
+    seconds * 1_000 + 60_000,
+  )
+})
