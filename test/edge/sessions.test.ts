@@ -13,7 +13,12 @@ afterAll(() => keyServer.close())
 
 const base = 'https://stack.example'
 /** Its tokens are the stack's own, though the test makes them: only `STACK_URL` says which issuer is. */
-const probe = useStack('test/edge/probe', { STACK_URL: base, AUTH_JWKS_URL: keyServer.url('/jwks') })
+const probe = useStack('test/edge/probe', {
+  STACK_URL: base,
+  AUTH_JWKS_URL: keyServer.url('/jwks'),
+  AUTH_ISSUER: '', // tokens of several issuers
+  AUTH_AUDIENCE: '',
+})
 
 const now = Math.floor(Date.now() / 1000)
 const tokenOf = (claims: Record<string, unknown>) => issuer.token({ iat: now, exp: now + 900, ...claims })
