@@ -32,6 +32,8 @@ it('the tests run on a Node that is new enough, whatever npm ran on', () => {
   expect(major * 100 + minor).toBeGreaterThanOrEqual(2218)
 })
 
+if (!older) process.stderr.write('the launcher by way of an older Node is skipped: there is none here\n')
+
 describe.each([
   ['straight on', process.execPath],
   ['by way of the Node that npm brought', older],

@@ -1,9 +1,18 @@
 /** The auth module over HTTP: accounts, tokens, settings, roles; itself compiled by the build and run by the runtime (contract 9). */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { build } from '../../build/index.ts'
+import { authTarget } from '../../build/targets.ts'
 import { type Answer, useStack } from '../support/stack.ts'
 
 const shop = useStack('examples/orders')
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-auth-'))
+const { built } = await build(authTarget(folder))
+fs.rmSync(folder, { recursive: true, force: true })
 
 const management = '/v1/management/auth'
 const asService = () => ({ apikey: shop.stack.record.service_role_key })
@@ -154,19 +163,23 @@ describe('tokens', () => {
 })
 
 describe('9.7 management', () => {
-  const routes = [
-    ['GET', '/settings'],
-    ['PUT', '/settings'],
-    ['GET', '/roles'],
-    ['POST', '/roles'],
-    ['GET', '/users/usr_1/roles'],
-    ['PUT', '/users/usr_1/roles/staff'],
-    ['DELETE', '/users/usr_1/roles/staff'],
-  ] as const
+  /** Every route that administers, as the module's own table has it. */
+  const routes = built!.table.routes.filter(({ path }) => /^\/(?:v1\/management|admin)\//.test(path))
+  const examples: Record<string, string> = { ':id': 'usr_1', ':role': 'staff', ':name': 'GUARDED' }
+  const addresses = routes.map(({ method, path }) => {
+    return [method, path.replace(/:\w+/g, (name) => examples[name] ?? 'unknown')] as const
+  })
 
-  it.each(routes)('%s %s takes the service-role key and nothing else', async (method, path) => {
+  it('the table has the surface of contract 9 and the vault', () => {
+    expect(addresses.map(([, path]) => path)).toEqual(
+      expect.arrayContaining([`${management}/settings`, `${management}/roles`, '/admin/vault/backend']),
+    )
+    expect(addresses.length).toBeGreaterThanOrEqual(10)
+  })
+
+  it.each(addresses)('%s %s takes the service-role key and nothing else', async (method, path) => {
     const person = await shop.signUp()
-    const attempt = (headers: Record<string, string>) => shop.call(`${management}${path}`, { method, headers })
+    const attempt = (headers: Record<string, string>) => shop.call(path, { method, headers })
     const key = asService().apikey
     const none = await attempt({})
     expect(none.json).toMatchObject({ error: 'unauthorized', status: 401 })
@@ -180,16 +193,15 @@ describe('9.7 management', () => {
     expect([401, 403]).not.toContain((await attempt({ apikey: key })).status)
   })
 
-  it('every route of the module below the management path asks for it', async () => {
-    const fs = await import('node:fs')
-    const table = JSON.parse(fs.readFileSync(`${shop.root}/.stack/auth/table.json`, 'utf8'))
-    const found = table.routes
-      .filter(({ path }: { path: string }) => path.startsWith(management))
-      .map(({ method, path }: { method: string; path: string }) => `${method} ${path}`)
-    const tested = routes.map(
-      ([method, path]) => `${method} ${management}${path.replace('usr_1', ':id').replace('staff', ':role')}`,
-    )
-    expect(found.sort()).toEqual(tested.sort())
+  it.each(addresses)('9 %s %s refuses a query parameter, after the key', async (method, path) => {
+    const attempt = (query: string, headers: Record<string, string>) =>
+      shop.call(`${path}?${query}`, { method, headers })
+    for (const query of ['limit=1', 'x', 'limit=1&cursor=a', '=']) {
+      const { json } = await attempt(query, asService())
+      expect(json).toMatchObject({ error: 'unknown_parameter', status: 400 })
+      expect((await attempt(query, {})).status).toBe(401)
+    }
+    expect((await attempt('', asService())).json?.error).not.toBe('unknown_parameter')
   })
 })
 

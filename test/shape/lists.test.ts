@@ -27,6 +27,30 @@ const code = tracked('.ts', '.cjs', '.sql', '.md', '.json', '.toml', '.ci/run').
   (name) => name !== 'package-lock.json',
 )
 
+/** A numbered rule of docs/contract.md, up to the next one. */
+function rule(number: string): string {
+  const page = read('docs/contract.md')
+  const start = page.indexOf(`- **${number}**`)
+  expect([number, start >= 0]).toEqual([number, true])
+  const length = page.slice(start + 2).search(/\n- \*\*\d+\.\d+\*\*|\n## /)
+  return page.slice(start, length === -1 ? undefined : start + 2 + length)
+}
+
+/** What stands below a heading of docs/contract.md, up to the next heading of any level. */
+function section(heading: string): string {
+  const page = read('docs/contract.md')
+  const start = page.search(new RegExp(`^#+ ${heading.replaceAll('.', '\\.')}$`, 'm'))
+  expect([heading, start >= 0]).toEqual([heading, true])
+  const length = page.slice(start + 2).search(/\n#+ /)
+  return page.slice(start, length === -1 ? undefined : start + 2 + length)
+}
+
+/** The words that stand as code. */
+function codeWords(text: string): Set<string> {
+  const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span!)
+  return new Set(spans.flatMap((span) => span.split(/[\s|[\](){}<>,=]+/)))
+}
+
 describe('closed lists', () => {
   it('every error code that is thrown stands in a list', () => {
     const known = new Set([...Object.keys(errorCodes), ...Object.keys(authErrors)])
@@ -51,17 +75,17 @@ describe('closed lists', () => {
   })
 
   it('docs/contract.md names every error code, provider, verb, flag and exit code', () => {
-    const page = read('docs/contract.md')
+    const missing = (place: string, words: readonly string[]) => {
+      const known = codeWords(place)
+      return words.filter((word) => !known.has(word))
+    }
+    expect(missing(rule('6.2'), [...Object.keys(errorCodes), ...Object.keys(authErrors)])).toEqual([])
+    expect(missing(rule('7.2') + section('Preset identifiers'), webhookProviders)).toEqual([])
     const flags = verbs.flatMap(({ options }) => options.map(({ long }) => long!))
-    const words = [
-      ...Object.keys(errorCodes),
-      ...Object.keys(authErrors),
-      ...webhookProviders,
-      ...verbs.map(({ name }) => name),
-      ...flags,
-    ]
-    expect(words.filter((word) => !page.includes(word))).toEqual([])
-    expect(Object.values(exitCodes).filter((number) => !new RegExp(`\\b${number}\\b`).test(page))).toEqual([])
+    const commands = section('10. Command line') + rule('8.1') + rule('8.2')
+    expect(missing(commands, [...verbs.map(({ name }) => name), ...flags])).toEqual([])
+    const numbers = new Set([...rule('10.2').matchAll(/(?<![\d.])(\d+)(?![\d.])/g)].map(([, number]) => number))
+    expect(Object.values(exitCodes).filter((number) => !numbers.has(String(number)))).toEqual([])
   })
 
   it('every rule that code or tests quote stands in docs/contract.md', () => {
@@ -121,6 +145,17 @@ describe('the repository', () => {
     ).toEqual([])
   })
 
+  it('says which tests it skips, where it skips any', () => {
+    const conditional = tracked('.test.ts').filter((name) => /\b(?:it|describe)\.(?:skipIf|runIf)\(/.test(read(name)))
+    const silent = conditional.filter((name) => !/process\.stderr\.write\('[^']*\bskipped\b/.test(read(name)))
+    expect(silent.filter((name) => name !== 'test/shape/lists.test.ts')).toEqual([])
+    expect(conditional.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('repeats no test until it passes', () => {
+    expect(tracked('.test.ts', 'vitest.config.ts').filter((name) => /\bretry: \d/.test(read(name)))).toEqual([])
+  })
+
   it('holds no test that is skipped or focused without a reason', () => {
     const tests = tracked('.test.ts').filter((name) =>
       /\b(?:it|describe|test)\.(?:only|todo|fails)\b|\b(?:it|describe)\.skip\(/.test(read(name)),
@@ -146,12 +181,36 @@ describe('the repository', () => {
       'examples/orders',
     ]
     for (const folder of folders) expect(map).toContain(`${path.posix.basename(folder)}/`)
-    const files = ['build', 'runtime', 'cli', 'local', 'src/sdk', 'src/wire', 'bin', 'tools'].flatMap((folder) =>
-      fs
+    const rooms = [
+      'build',
+      'runtime',
+      'cli',
+      'local',
+      'bin',
+      'tools',
+      'src/sdk',
+      'src/wire',
+      'src/auth',
+      'runtime/database',
+    ]
+    const unmapped = rooms.flatMap((folder) => {
+      const words = new Set(roomOf(map, path.posix.basename(folder)).split(/[\s,;()]+/))
+      return fs
         .readdirSync(path.join(root, folder), { withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(?:ts|cjs)$/.test(entry.name))
-        .map(({ name }) => name.replace(/\.(?:ts|cjs)$/, '')),
-    )
-    expect(files.filter((name) => !new RegExp(`\\b${name}\\b`).test(map))).toEqual([])
+        .map(({ name }) => name.replace(/\.(?:ts|cjs)$/, ''))
+        .filter((name) => !words.has(name))
+        .map((name) => `${folder}/${name}`)
+    })
+    expect(unmapped).toEqual([])
   })
 })
+
+/** The lines of the map that belong to a folder: its own, and those that are indented deeper. */
+function roomOf(map: string, folder: string): string {
+  const lines = map.slice(map.indexOf('## The map')).split('\n')
+  const first = lines.findIndex((line) => new RegExp(`^ *${folder}/ `).test(line))
+  const depth = lines[first]!.search(/\S/)
+  const next = lines.findIndex((line, index) => index > first && (line === '```' || line.search(/\S/) <= depth))
+  return lines.slice(first, next).join('\n')
+}
