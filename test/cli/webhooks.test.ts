@@ -4,9 +4,15 @@ import path from 'node:path'
 import { WebhookReceiver } from 'livekit-server-sdk'
 import { describe, expect, it } from 'vitest'
 import { sampleOf } from '../../cli/webhooks/sample.ts'
-import { type SigningKey, signDelivery } from '../../cli/webhooks/sign.ts'
+import { type SigningKey, seenIdOf, signDelivery } from '../../cli/webhooks/sign.ts'
 import { findPort } from '../../local/ports.ts'
+import { type Readers, readClaim } from '../../runtime/webhooks/claim.ts'
 import { eventKey, parsePayload } from '../../runtime/webhooks/payload.ts'
+import { readHmac } from '../../runtime/webhooks/proofs/hmac.ts'
+import { readPublicKey } from '../../runtime/webhooks/proofs/public-key.ts'
+import { readToken } from '../../runtime/webhooks/proofs/token.ts'
+import { readUrl } from '../../runtime/webhooks/proofs/url.ts'
+import { createStore } from '../../runtime/webhooks/store.ts'
 import { presets, type Scheme, schemeOfBlock, standardWebhooks } from '../../src/wire/webhook-schemes.ts'
 import { packageRoot, stack, start } from '../support/command.ts'
 import { copyProject, temporaryFolder, temporaryProject } from '../support/project.ts'
@@ -14,6 +20,13 @@ import { privateKey } from '../support/schemes.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 
 const schemeOf = (name: SenderName): Scheme => (name === 'standard' ? schemeOfBlock(standardWebhooks) : presets[name])
+const readers: Readers = {
+  hmac: readHmac,
+  url: readUrl,
+  token: readToken,
+  ed25519: readPublicKey,
+  ecdsa: readPublicKey,
+}
 const isPublic = (name: SenderName) => ['ed25519', 'ecdsa'].includes(schemeOf(name).proof.by)
 const keyOf = (name: SenderName): SigningKey =>
   isPublic(name) ? { privateKey: privateKey(senders[name].secret) } : { secret: senders[name].secret }
@@ -81,6 +94,73 @@ describe('what is signed', () => {
   })
 })
 
+describe('7.2 what a person does in Slack arrives as Slack sends it', () => {
+  const sample = (event: string, given?: unknown) => sampleOf(presets.slack, event, given)
+
+  it.each([
+    'block_actions',
+    'block_suggestion',
+    'dialog_submission',
+    'interactive_message',
+    'message_action',
+    'shortcut',
+    'view_closed',
+    'view_submission',
+  ])('%s: JSON in the field `payload` of a form', (event) => {
+    const { body, contentType } = sample(event, { user: { name: 'a&b=ü' } })
+    expect(contentType).toBe('application/x-www-form-urlencoded')
+    const [[name, value], ...others] = [...new URLSearchParams(body)] as [[string, string]]
+    expect([name, JSON.parse(value), others]).toEqual(['payload', { user: { name: 'a&b=ü' }, type: event }, []])
+  })
+
+  it('a slash command: its fields as a form', () => {
+    const { body, contentType } = sample('/deploy', { text: 'to prod' })
+    expect([contentType, Object.fromEntries(new URLSearchParams(body))]).toEqual([
+      'application/x-www-form-urlencoded',
+      { command: '/deploy', text: 'to prod' },
+    ])
+  })
+
+  it('an event is JSON, in its envelope or without one', () => {
+    expect([sample('message').contentType, JSON.parse(sample('message').body)]).toMatchObject([
+      'application/json',
+      { type: 'event_callback', event: { type: 'message' } },
+    ])
+    expect(JSON.parse(sample('app_rate_limited').body)).toEqual({ type: 'app_rate_limited' })
+  })
+})
+
+describe('7.7 the id of a delivery that is sent', () => {
+  const url = 'http://127.0.0.1:8787/webhooks/a'
+  const byRuntime = async (scheme: Scheme, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>) => {
+    const claim = readClaim(readers, scheme.proof, { headers: new Headers(headers), urls: [url], now: nowSeconds() })
+    if ('reason' in claim) throw new Error(claim.detail)
+    const payload = parsePayload(claim.isJson ? ['json'] : scheme.payload, body)
+    return createStore().deliveryId(scheme.idField, claim, payload, body)
+  }
+  const samples = senderNames.map((name): [SenderName, string] => [name, senders[name].event])
+
+  it.each<[SenderName, string, unknown?]>([
+    ...samples,
+    ['stripe', 'without an id', { id: '' }],
+    ['stripe', 'an id with a blank', { id: 'a b' }],
+    ['stripe', 'an id that is no text', { id: 7 }],
+    ['slack', 'block_actions'],
+    ['slack', 'block_actions', { event_id: 'Ev7' }],
+    ['slack', '/deploy', { event_id: 'Ev8' }],
+    ['slack', '/deploy', { event_id: ['Ev8', 'Ev9'] }],
+  ])('%s: %s %j is the one that the runtime notes', async (name, event, given) => {
+    const scheme = schemeOf(name)
+    const sample = sampleOf(scheme, event, given)
+    const body = new Uint8Array(Buffer.from(sample.body))
+    const delivery = { body: Buffer.from(body), at: nowSeconds(), id: 'msg_1', url }
+    const headers = { ...sample.headers, ...signDelivery(scheme.proof, keyOf(name), delivery) }
+    const id = await seenIdOf(scheme, delivery)
+    expect(id).toBe(await byRuntime(scheme, headers, body))
+    expect(id).toMatch(/^(?:id:[!-~]{1,200}|id-sha256:[0-9a-f]{64}|sha256:[0-9a-f]{64})$/)
+  })
+})
+
 describe('a running stack', () => {
   it('accepts what is sent for every preset and block; a pair is made where only the sender has the private half', async () => {
     const shared = senderNames.filter((name) => !isPublic(name))
@@ -102,7 +182,7 @@ describe('a running stack', () => {
     const run = (...args: string[]) => stack(['webhooks', ...args, '--project', root])
     for (const name of senderNames) {
       const { code, stdout, stderr } = await run('send', name, senders[name].event)
-      const expected = name === 'twilio' ? /<Response><\/Response>/ : /^\{"ok":true,"handled":true\}\n$/
+      const expected = name === 'twilio' ? /<Response><\/Response>/ : /^\{\n {2}"ok": true,\n {2}"handled": true\n\}\n$/
       expect([name, code, stdout, stderr]).toEqual([
         name,
         0,
@@ -115,28 +195,31 @@ describe('a running stack', () => {
     expect((await run('send', 'chatbot', 'PING')).code).toBe(0) // with the pair that is there
     expect(running.output()).toContain('webhook payments: "payment.succeeded" handled by PaymentsReceiver.receive in')
 
-    const unbound = await run('send', 'payments', 'payment.succeded', '--json', '{"amount":7}')
-    expect([unbound.code, unbound.stdout]).toEqual([0, '{"ok":true,"handled":false}\n'])
+    const unbound = await run('send', 'payments', 'payment.succeded', '--data', '{"amount":7}')
+    expect([unbound.code, unbound.stdout]).toEqual([0, '{\n  "ok": true,\n  "handled": false\n}\n'])
     expect(unbound.stderr).toContain('no method of PaymentsReceiver is bound to "payment.succeded"')
     expect(running.output()).toContain('did you mean "payment.succeeded"?')
 
     const failing = await run('send', 'codehost', 'issues.failing')
     expect([failing.code, JSON.parse(failing.stdout).error]).toEqual([1, 'handler_failed'])
-    expect(failing.stderr).toContain('what the handler reads is given by --json')
+    expect(failing.stderr).toContain('what the handler reads is given by --data')
 
     const listed = await run('list', '--json')
     expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length)
-    expect(JSON.parse(listed.stdout).data[0]).toMatchObject({ name: 'payments', secret: { set: true } })
+    expect(JSON.parse(listed.stdout).data[0]).toMatchObject({
+      name: 'payments',
+      secret: { set: true, source: '.dev.vars' },
+    })
 
     const { stdout } = await run('deliveries', 'payments', '--json')
     const deliveries = JSON.parse(stdout).data
     expect(deliveries).toMatchObject([{ outcome: 'unhandled' }, { outcome: 'handled', event: 'payment.succeeded' }])
     const table = await run('deliveries', '--limit', '2')
     expect([table.code, table.stdout]).toEqual([0, ''])
-    expect(table.stderr).toMatch(/^deliveries\n {2}dlv_/)
+    expect(table.stderr).toMatch(/^deliveries\n {2}ID +RECEIVED +WEBHOOK +EVENT +OUTCOME +TOOK +REASON\n {2}dlv_/)
 
     const replayed = await run('replay', deliveries[1].id)
-    expect([replayed.code, replayed.stdout]).toEqual([0, '{"ok":true,"handled":true}\n'])
+    expect([replayed.code, JSON.parse(replayed.stdout)]).toEqual([0, { ok: true, handled: true }])
     const again = await run('replay', deliveries[1].id, '--as-received')
     expect(again.code).toBe(0)
     const { database_url } = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
@@ -164,12 +247,20 @@ describe('without what it needs', () => {
   it.each<[string[], number, string]>([
     [['send', 'payment', 'x'], 2, 'error: no webhook is named payment: did you mean payments?'],
     [['send', 'payments'], 2, "missing required argument 'event'"],
-    [['send', 'payments', 'x', '--json', '{'], 2, 'error: --json is not valid JSON'],
-    [['send', 'payments', 'x', '--json', '@no-such-file'], 2, 'error: no-such-file cannot be read'],
+    [['send', 'payments', 'x', '--data', '{'], 2, 'error: --data is not valid JSON'],
+    [['send', 'payments', 'x', '--json', '{}'], 2, 'a payload is given by --data'],
+    [['send', 'slack', 'block_actions', '--data', '[]'], 2, 'error: --data must be an object: it becomes a form'],
+    [['send', 'slack', '/deploy', '--data', '[]'], 2, 'error: --data must be an object: it becomes a form'],
+    [['send', 'payments', 'x', '--data', '@no-such-file'], 2, 'error: no-such-file cannot be read'],
     [['send', 'payments', 'x'], 3, 'error: no stack of this project runs here: `stack start` runs one'],
     [['deliveries'], 3, 'error: no stack of this project runs here'],
     [['deliveries', '--limit', '0'], 2, 'a whole number from 1 to 500 is needed'],
     [['replay', 'dlv_1'], 3, 'error: no stack of this project runs here'],
+    [['deliveries', '--outcome', 'lost'], 2, 'Allowed choices are handled, unhandled'],
+    [['list', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks list [options]'],
+    [['send', 'payments', 'x', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks send'],
+    [['deliveries', 'payments', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks deliveries'],
+    [['replay', 'dlv_1', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks replay'],
     [['lst'], 2, 'Did you mean list?'],
   ])('%j: exit %i', async (args, code, sentence) => {
     const root = hooks({})
@@ -179,16 +270,23 @@ describe('without what it needs', () => {
     expect([result.code, result.stdout, result.stderr]).toEqual([code, '', expect.stringContaining(sentence)])
   })
 
-  it('list: before a build, and which secrets are not set', async () => {
+  it('list: before a build, and while no stack runs', async () => {
     const root = hooks({ STRIPE_SECRET: 'x' })
     const unbuilt = await stack(['webhooks', 'list', '--project', root])
     expect([unbuilt.code, unbuilt.stderr]).toEqual([1, 'error: the project is not built yet: run `stack build`\n'])
     await stack(['build', '--project', root])
     const { code, stdout, stderr } = await stack(['webhooks', 'list', '--project', root])
     expect([code, stdout]).toEqual([0, ''])
-    expect(stderr).toContain('/webhooks/stripe')
-    expect(stderr).toContain('STRIPE_SECRET is set ')
-    expect(stderr).toContain('PAYMENTS_SECRET is NOT set: every delivery is refused')
+    expect(stderr).toMatch(/^webhooks\n {2}PATH +SCHEME +SECRET +KEPT +EVENTS\n/)
+    expect(stderr).toMatch(/\/webhooks\/stripe +stripe +STRIPE_SECRET from \.dev\.vars +- +invoice\.paid\n/)
+    // the vault of a stack that does not run cannot be read, so nothing is called unset
+    expect(stderr).toMatch(/PAYMENTS_SECRET is not in \.dev\.vars /)
+    expect(stderr).toContain('no stack of this project runs here: what its vault holds is not known')
+    const json = await stack(['webhooks', 'list', '--json', '--project', root])
+    expect(JSON.parse(json.stdout).data.slice(0, 2)).toMatchObject([
+      { name: 'payments', secret: { env: 'PAYMENTS_SECRET', set: null, source: 'unknown' } },
+      { name: 'stripe', secret: { env: 'STRIPE_SECRET', set: true, source: '.dev.vars' } },
+    ])
   })
 
   it('list: a project without webhooks', async () => {
