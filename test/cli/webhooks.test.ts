@@ -1,8 +1,10 @@
 /** `stack webhooks`: what it signs is what the provider's own verifier and the running stack accept (contract 7, 10). */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { WebhookReceiver } from 'livekit-server-sdk'
-import { describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sampleOf } from '../../cli/webhooks/sample.ts'
 import { type SigningKey, seenIdOf, signDelivery } from '../../cli/webhooks/sign.ts'
 import { findPort } from '../../local/ports.ts'
@@ -223,7 +225,6 @@ describe('a running stack', () => {
     const again = await run('replay', deliveries[1].id, '--as-received')
     expect(again.code).toBe(0)
     const { database_url } = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
-    const { default: pg } = await import('pg')
     const owner = new pg.Client(database_url)
     await owner.connect()
     await owner.query(`update webhooks.deliveries set received_at = now() - interval '301 seconds'`)
@@ -241,6 +242,257 @@ describe('a running stack', () => {
     running.child.kill('SIGINT')
     expect((await running.finished).code).toBe(0)
   })
+})
+
+describe('1.6, 9.9 where a secret comes from', () => {
+  const secretsOf = (root: string) => fs.readFileSync(path.join(root, '.dev.vars'), 'utf8')
+
+  it('send signs with what the running stack reads, and replaces no entry that exists', async () => {
+    const root = hooks({
+      PAYMENTS_SECRET: senders.payments.secret,
+      STRIPE_BEFORE: senders.stripe.secret,
+      LIVEKIT_SECRET: '',
+    })
+    const receivers = path.join(root, 'src/receivers.webhook.ts')
+    const source = fs.readFileSync(receivers, 'utf8')
+    fs.writeFileSync(
+      receivers,
+      source.replace("env: 'STRIPE_SECRET'", "env: 'STRIPE_SECRET', previous: 'STRIPE_BEFORE'"),
+    )
+    const running = start(['start', '--project', root, '--port', String(await findPort())])
+    await running.seen('Ctrl-C ends')
+    const { base_url } = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
+    const run = (args: string[], env: Record<string, string> = {}) => stack([...args, '--project', root], { env })
+    const send = (name: SenderName, args: string[] = [], env = {}) =>
+      run(['webhooks', 'send', name, senders[name].event, ...args], env)
+    const before = secretsOf(root)
+
+    // 9.9 a binding wins: the entry of the vault is another, and is not what verifies
+    const stored = await run(['secret', 'set', 'PAYMENTS_SECRET=another'])
+    expect(stored.stderr).toContain('the local stack reads PAYMENTS_SECRET from .dev.vars, which wins over the vault')
+    for (const name of ['github', 'chatbot', 'sendgrid', 'livekit'] as const) {
+      const set = await run(['secret', 'set', `${name.toUpperCase()}_SECRET=${senders[name].secret}`])
+      expect([name, set.code]).toEqual([name, 0])
+    }
+    await run(['secret', 'set', 'STRIPE_SECRET=whsec_new'])
+    await sleep(5_100) // 9.9 until then the worker may know the vault as it was
+    expect((await send('payments')).code).toBe(0)
+
+    // the values are in the vault alone: nothing is sent, and nothing is written over them
+    for (const name of ['github', 'chatbot', 'sendgrid'] as const) {
+      const { code, stdout, stderr } = await send(name)
+      const variable = `${name.toUpperCase()}_SECRET`
+      expect([name, code, stdout, stderr]).toEqual([
+        name,
+        2,
+        '',
+        expect.stringContaining(`error: ${variable} is in the vault of the local stack, and no value leaves the vault`),
+      ])
+      expect(stderr).toContain('--secret-env <VARIABLE>')
+    }
+    expect([secretsOf(root), fs.existsSync(path.join(root, '.stack/webhook-keys.json'))]).toEqual([before, false])
+    const genuine = senders.chatbot.body('PING')
+    const headers = await senders.chatbot.sign(genuine)
+    const delivered = await fetch(`${base_url}/webhooks/chatbot`, {
+      method: 'POST',
+      body: Buffer.from(genuine),
+      headers,
+    })
+    expect(delivered.status).toBe(200)
+
+    // given by the person: a shared secret, or the private half of what the vault holds
+    const pkcs8 = { format: 'pem', type: 'pkcs8' } as const
+    const pem = privateKey(senders.chatbot.secret).export(pkcs8).toString()
+    const der = privateKey(senders.sendgrid.secret).export({ format: 'der', type: 'pkcs8' }).toString('base64')
+    const given: [SenderName, string][] = [
+      ['github', senders.github.secret],
+      ['chatbot', pem],
+      ['sendgrid', der],
+    ]
+    for (const [name, value] of given) {
+      const { code, stdout, stderr } = await send(name, ['--secret-env', 'MINE'], { MINE: value })
+      expect([name, code, stderr]).toEqual([name, 0, expect.stringContaining(`200 POST ${base_url}/webhooks/${name}`)])
+      expect(stdout + stderr).not.toContain(value)
+    }
+    const wrong = await send('github', ['--secret-env', 'MINE'], { MINE: 'wrong' })
+    expect([wrong.code, JSON.parse(wrong.stdout).error]).toEqual([4, 'unauthorized'])
+    for (const [name, env] of [
+      ['chatbot', { MINE: der }],
+      ['chatbot', { MINE: 'no key' }],
+      ['sendgrid', { MINE: pem }],
+      ['github', {}],
+    ] as const) {
+      const { code, stdout, stderr } = await send(name, ['--secret-env', 'MINE'], env)
+      expect([name, code, stdout, stderr]).toEqual([name, 2, '', expect.stringContaining('error: --secret-env')])
+    }
+    const canary = await send('github', ['--secret-env', senders.github.secret])
+    expect([canary.code, canary.stderr.includes(senders.github.secret)]).toEqual([2, false])
+
+    // 7.5 a rotation: the new secret is in the vault, and the previous one still verifies
+    const rotating = await send('stripe')
+    expect([rotating.code, rotating.stderr]).toEqual([
+      0,
+      expect.stringContaining('signed with the previous secret, STRIPE_BEFORE of .dev.vars'),
+    ])
+
+    // an empty line hides the entry of the vault
+    const hidden = await send('livekit')
+    expect([hidden.code, hidden.stderr]).toEqual([
+      2,
+      expect.stringContaining("LIVEKIT_SECRET is empty in .dev.vars, which hides the vault's entry: remove that line"),
+    ])
+    const unset = await send('codehost')
+    expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining('CODEHOST_SECRET is not set')])
+
+    const listed = await run(['webhooks', 'list'])
+    const lineOf = (name: string) => listed.stderr.split('\n').find((line) => line.includes(`/webhooks/${name} `))
+    expect(lineOf('payments')).toContain('PAYMENTS_SECRET from .dev.vars ')
+    expect(lineOf('github')).toContain('GITHUB_SECRET from the vault ')
+    expect(lineOf('codehost')).toContain('CODEHOST_SECRET is NOT set: every delivery is refused ')
+    expect(lineOf('livekit')).toContain('LIVEKIT_SECRET is NOT set: every delivery is refused ')
+    expect(lineOf('stripe')).toContain('STRIPE_SECRET from the vault; before: STRIPE_BEFORE from .dev.vars ')
+    const { data } = JSON.parse((await run(['webhooks', 'list', '--json'])).stdout)
+    const secretIn = (name: string) => data.find((webhook: { name: string }) => webhook.name === name).secret
+    expect([secretIn('payments'), secretIn('github'), secretIn('livekit'), secretIn('stripe')]).toEqual([
+      { env: 'PAYMENTS_SECRET', set: true, source: '.dev.vars' },
+      { env: 'GITHUB_SECRET', set: true, source: 'vault' },
+      { env: 'LIVEKIT_SECRET', set: false, source: 'unset' },
+      {
+        env: 'STRIPE_SECRET',
+        set: true,
+        source: 'vault',
+        previous: 'STRIPE_BEFORE',
+        previous_source: '.dev.vars',
+      },
+    ])
+
+    const none = await run(['webhooks', 'deliveries'])
+    const own = await run(['webhooks', 'deliveries', 'payments'])
+    const empty = await run(['webhooks', 'deliveries', '--json'])
+    expect([none.stderr, own.stderr, JSON.parse(empty.stdout)]).toEqual([
+      expect.stringContaining('no webhook of this project records its deliveries: add `record: true`'),
+      expect.stringContaining('payments does not record its deliveries: add `record: true`'),
+      { data: [] },
+    ])
+
+    // a pair is made only where nothing is set, and goes on being used
+    const minted = await send('discord')
+    expect([minted.code, minted.stderr]).toEqual([0, expect.stringContaining('a pair for development was made')])
+    expect(secretsOf(root).startsWith(before)).toBe(true)
+    const after = secretsOf(root)
+    expect((await send('discord')).code).toBe(0)
+    expect(secretsOf(root)).toBe(after)
+    fs.rmSync(path.join(root, '.stack/webhook-keys.json'))
+    const lost = await send('discord')
+    expect([lost.code, lost.stderr]).toEqual([
+      2,
+      expect.stringContaining('DISCORD_SECRET in .dev.vars is a public key'),
+    ])
+  }, 60_000)
+})
+
+describe('7.7 replay of a delivery that was handled', () => {
+  it('is answered as a copy; --force removes its id, and runs the handler again', async () => {
+    const names = ['payments', 'sms', 'standard', 'slack', 'realtime'] as const
+    const root = hooks(Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_SECRET`, senders[name].secret])))
+    const receivers = path.join(root, 'src/receivers.webhook.ts')
+    const keeping = fs
+      .readFileSync(receivers, 'utf8')
+      .replaceAll("_SECRET' } })", "_SECRET' }, record: true, dedupe: true })")
+      .replace("env: 'REALTIME_SECRET' }, record: true, dedupe: true", "env: 'REALTIME_SECRET' }, record: true")
+    fs.writeFileSync(receivers, keeping)
+    const running = start(['start', '--project', root, '--port', String(await findPort())])
+    await running.seen('Ctrl-C ends')
+    const run = (...args: string[]) => stack(['webhooks', ...args, '--project', root])
+    const { database_url } = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
+    const owner = new pg.Client(database_url)
+    await owner.connect()
+    onTestFinished(() => owner.end())
+    const handled = async (webhook: string) =>
+      (await owner.query('select 1 from received where webhook = $1', [webhook])).rowCount
+    const seen = async (webhook: string) =>
+      (await owner.query('select id, seen_at::text from webhooks.seen where webhook = $1', [webhook])).rows
+    const recorded = async (webhook: string) =>
+      vi.waitUntil(async () => {
+        const { stdout } = await run('deliveries', webhook, '--outcome', 'handled', '--json')
+        return JSON.parse(stdout).data.at(-1)?.id as string | undefined
+      })
+
+    // the id of a field, of the signed URL and form, of a signed header, of the signed bytes of a form
+    for (const [name, event] of [
+      ['payments', senders.payments.event],
+      ['sms', senders.sms.event],
+      ['standard', senders.standard.event],
+      ['slack', 'block_actions'],
+    ] as const) {
+      expect([name, (await run('send', name, event)).code]).toEqual([name, 0])
+      const id = await recorded(name)
+      const [row] = await seen(name)
+      // a hash covers the time too, and is the same only for the time that it came with
+      const times = name === 'slack' ? ['--as-received'] : []
+      const copy = await run('replay', id, ...times)
+      expect([name, copy.code, await handled(name), copy.stderr]).toEqual([
+        name,
+        0,
+        1,
+        expect.stringContaining(`${row.id} was handled before: the stack answers so, and runs no handler. --force`),
+      ])
+      const again = await run('replay', id, '--force', ...times)
+      expect([name, again.code, await handled(name), again.stderr]).toEqual([
+        name,
+        0,
+        2,
+        expect.stringContaining(`removed ${row.id} of ${name} from webhooks.seen: the handler runs again`),
+      ])
+      expect((await seen(name)).map(({ id }) => id)).toEqual([row.id])
+    }
+    const forms = await owner.query(`select body, headers from webhooks.deliveries where webhook = 'slack'`)
+    expect(forms.rows[0].headers['content-type']).toBe('application/x-www-form-urlencoded')
+    expect(forms.rows[0].body.toString()).toBe('payload=%7B%22type%22%3A%22block_actions%22%7D')
+
+    // a handler that fails this time: the id is back as it was, and a copy from the provider runs nothing
+    const id = await recorded('payments')
+    const [row] = await seen('payments')
+    await owner.query('alter table received rename to elsewhere')
+    const failed = await run('replay', id, '--force')
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`put ${row.id} back`)])
+    expect(await seen('payments')).toEqual([row])
+    await owner.query('alter table elsewhere rename to received')
+
+    // nothing to remove: never handled, or no ids are kept
+    await owner.query(`delete from webhooks.seen where webhook = 'payments'`)
+    const unknown = await run('replay', id, '--force')
+    expect([unknown.code, unknown.stderr]).toEqual([0, expect.stringContaining(`payments has not handled ${row.id}`)])
+    expect((await run('send', 'realtime', senders.realtime.event)).code).toBe(0)
+    const plain = await run('replay', await recorded('realtime'), '--force')
+    expect([plain.code, plain.stderr]).toEqual([0, expect.stringContaining('realtime keeps no ids of deliveries')])
+    expect(await handled('realtime')).toBe(2)
+
+    // 7.8 without its body there is nothing to send
+    await owner.query(`update webhooks.deliveries set body = null, outcome = 'refused' where id = $1`, [id])
+    const bodiless = await run('replay', id, '--force')
+    expect([bodiless.code, bodiless.stdout, bodiless.stderr]).toEqual([
+      2,
+      '',
+      `error: the body of ${id} was not kept, for it was refused: there is nothing to send again\n`,
+    ])
+
+    // 7.3 what came under the prefix of Svix is signed under one set of names
+    const standard = await recorded('standard')
+    await owner.query(
+      `update webhooks.deliveries set headers = replace(headers::text, 'webhook-', 'svix-')::jsonb where id = $1`,
+      [standard],
+    )
+    const svix = await run('replay', standard)
+    expect([svix.code, svix.stderr]).toEqual([0, expect.stringContaining('was handled before')])
+
+    const none = await run('deliveries', 'sms', '--outcome', 'failed')
+    expect([none.code, none.stdout, none.stderr]).toEqual([
+      0,
+      '',
+      'no delivery with the outcome failed is recorded: `stack webhooks send sms onMessageAdded` sends one\n',
+    ])
+  }, 60_000)
 })
 
 describe('without what it needs', () => {
