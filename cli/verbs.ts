@@ -142,7 +142,7 @@ export const verbs: Verb[] = [
   },
   {
     name: 'secret set',
-    arguments: ['<name>'],
+    arguments: ['<NAME|NAME=value>'],
     summary: 'store a secret in the vault of a stack: from standard input, or as <NAME>=<value>',
     options: [
       project(),

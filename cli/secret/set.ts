@@ -15,7 +15,7 @@ export async function runSet(flags: { project?: string; env?: string; stdin?: bo
   noteBinding(flags, name)
 }
 
-/** A value that looks stored and is not read would cost an hour. */
+/** Says that the local stack does not read the entry, where `.dev.vars` has the name too. */
 export function noteBinding(flags: { project?: string; env?: string }, name: string): void {
   if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
   process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)

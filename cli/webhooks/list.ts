@@ -24,10 +24,10 @@ export async function runList(flags: { project?: string; json?: boolean }): Prom
     path,
     provider ?? 'signature',
     secretText(secret),
-    [dedupe ? 'once' : '', record ? `${record.days} days` : ''].filter(Boolean).join(', ') || '-',
+    [dedupe ? 'dedupe' : '', record ? `record ${record.days} days` : ''].filter(Boolean).join(', ') || '-',
     events.join(', '),
   ])
-  const head = ['PATH', 'SCHEME', 'SECRET', 'KEPT', 'EVENTS']
+  const head = ['PATH', 'SCHEME', 'SECRET', 'OPTIONS', 'EVENTS']
   process.stderr.write(
     `${table('webhooks', [head, ...cells])
       .join('\n')

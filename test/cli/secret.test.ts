@@ -80,7 +80,7 @@ describe('the local stack', () => {
     [['unset'], '', 'missing required argument'],
     [['list', 'extra'], '', 'unexpected argument "extra"; usage: stack secret list [options]'],
     [['unset', 'A', 'B'], '', 'unexpected argument after the name (not shown, for it may be the value)'],
-    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn; usage: stack secret set [options] <name>'],
+    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn; usage: stack secret set [options] <NAME|NAME=value>'],
   ])('%j is refused before anything is sent', async (args, input, sentence) => {
     const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])

@@ -529,7 +529,7 @@ describe('without what it needs', () => {
     await stack(['build', '--project', root])
     const { code, stdout, stderr } = await stack(['webhooks', 'list', '--project', root])
     expect([code, stdout]).toEqual([0, ''])
-    expect(stderr).toMatch(/^webhooks\n {2}PATH +SCHEME +SECRET +KEPT +EVENTS\n/)
+    expect(stderr).toMatch(/^webhooks\n {2}PATH +SCHEME +SECRET +OPTIONS +EVENTS\n/)
     expect(stderr).toMatch(/\/webhooks\/stripe +stripe +STRIPE_SECRET from \.dev\.vars +- +invoice\.paid\n/)
     // the vault of a stack that does not run cannot be read, so nothing is called unset
     expect(stderr).toMatch(/PAYMENTS_SECRET is not in \.dev\.vars /)
