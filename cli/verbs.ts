@@ -195,16 +195,17 @@ export function addVerb(program: Command, verb: Verb): void {
 
 /** @throws Failure for a word that the verb does not take. */
 function refuseExcess({ name, isSecret }: Verb, command: Command, count: number): void {
-  const usage = `usage: stack ${name} ${command.usage()}`
+  const usage = `Usage: stack ${name} ${command.usage()}`
   const unknown = isSecret && command.args.find((word) => word.startsWith('-'))
   if (unknown) {
     const shown = /^--?[a-z][a-z-]{0,15}$/.test(unknown) ? ` ${unknown}` : ''
-    throw new Failure('usage', `unknown option${shown}; ${usage}`)
+    throw new Failure('usage', `unknown option${shown}. ${usage}`)
   }
   const [excess] = command.args.slice(count)
   if (excess === undefined) return
-  const shown = isSecret ? 'after the name (not shown, for it may be the value)' : JSON.stringify(excess)
-  throw new Failure('usage', `unexpected argument ${shown}; ${usage}`)
+  const shown = isSecret ? 'what follows the name is not shown, for it may be the value' : JSON.stringify(excess)
+  const expected = `Expected ${count} argument${count === 1 ? '' : 's'} but got ${command.args.length}`
+  throw new Failure('usage', `too many arguments for '${command.name()}'. ${expected}. Unexpected: ${shown}. ${usage}`)
 }
 
 function groupIn(program: Command, name: string): Command {

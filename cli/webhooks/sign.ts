@@ -38,7 +38,7 @@ function secretOf(key: SigningKey): string {
 }
 
 /** @returns the bytes that a signature covers; of a JWT, which covers their hash, the body. */
-export function signedBytes(proof: Proof, delivery: ToSign): Buffer {
+function signedBytes(proof: Proof, delivery: ToSign): Buffer {
   const { body, at, id } = delivery
   switch (proof.by) {
     case 'hmac': {

@@ -6,7 +6,9 @@
  */
 export async function deliveryIdOf(id: string | undefined, signed: () => Uint8Array<ArrayBuffer>): Promise<string> {
   if (id === undefined) return `sha256:${await sha256(signed())}`
-  return /^[!-~]{1,200}$/.test(id) ? `id:${id}` : `id-sha256:${await sha256(new TextEncoder().encode(id))}`
+  return /^[!-~]{1,200}$/.test(id)
+    ? `id:${id}`
+    : `id-sha256:${await sha256(new Uint8Array(new TextEncoder().encode(id)))}`
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

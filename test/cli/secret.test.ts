@@ -78,9 +78,9 @@ describe('the local stack', () => {
     [['unset', 'A B'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
     [['set'], '', 'missing required argument'],
     [['unset'], '', 'missing required argument'],
-    [['list', 'extra'], '', 'unexpected argument "extra"; usage: stack secret list [options]'],
-    [['unset', 'A', 'B'], '', 'unexpected argument after the name (not shown, for it may be the value)'],
-    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn; usage: stack secret set [options] <NAME|NAME=value>'],
+    [['list', 'extra'], '', 'Unexpected: "extra". Usage: stack secret list [options]'],
+    [['unset', 'A', 'B'], '', 'what follows the name is not shown, for it may be the value'],
+    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn. Usage: stack secret set [options] <NAME|NAME=value>'],
   ])('%j is refused before anything is sent', async (args, input, sentence) => {
     const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])

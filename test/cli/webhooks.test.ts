@@ -509,10 +509,10 @@ describe('without what it needs', () => {
     [['deliveries', '--limit', '0'], 2, 'a whole number from 1 to 500 is needed'],
     [['replay', 'dlv_1'], 3, 'error: no stack of this project runs here'],
     [['deliveries', '--outcome', 'lost'], 2, 'Allowed choices are handled, unhandled'],
-    [['list', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks list [options]'],
-    [['send', 'payments', 'x', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks send'],
-    [['deliveries', 'payments', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks deliveries'],
-    [['replay', 'dlv_1', 'extra'], 2, 'error: unexpected argument "extra"; usage: stack webhooks replay'],
+    [['list', 'extra'], 2, 'Unexpected: "extra". Usage: stack webhooks list [options]'],
+    [['send', 'payments', 'x', 'extra'], 2, 'Unexpected: "extra". Usage: stack webhooks send'],
+    [['deliveries', 'payments', 'extra'], 2, 'Unexpected: "extra". Usage: stack webhooks deliveries'],
+    [['replay', 'dlv_1', 'extra'], 2, 'Unexpected: "extra". Usage: stack webhooks replay'],
     [['lst'], 2, 'Did you mean list?'],
   ])('%j: exit %i', async (args, code, sentence) => {
     const root = hooks({})
