@@ -6,12 +6,14 @@ import { createLogPrinter } from '../local/log.ts'
 import { HeldBy } from '../local/owner.ts'
 import { PortTaken } from '../local/ports.ts'
 import { type LocalStack, Refused, RunsAlready, startStack } from '../local/start.ts'
+import { secretSource } from '../local/vault.ts'
 import type { Route } from '../runtime/table.ts'
 import { covers } from '../src/wire/permissions.ts'
 import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { devVars, type LocatedProject, locateProject } from './project.ts'
 import { renderRefusals } from './refusals.ts'
+import { shellWord } from './shell.ts'
 import { untilInterrupted } from './signals.ts'
 
 export interface StartFlags {
@@ -121,12 +123,15 @@ function readyText(located: LocatedProject, stack: LocalStack, variables: Record
   const seconds = (ms: number) => `${Math.round(ms)} ms`.padStart(8)
   const applied = postgres.applied.length > 0 ? `${postgres.applied.length} migrations applied` : 'nothing to migrate'
   const kind = postgres.fresh ? 'cold' : 'warm'
-  const hooks = webhooks.map(({ name, secret }) => {
-    const missing =
-      variables[secret.env] || secrets.includes(secret.env)
-        ? ''
-        : `\n               ! ${secret.env} is not set: every delivery is refused\n                 stack secret set ${secret.env} --stdin`
-    return `             POST /webhooks/${name}${missing}`
+  const hooks = webhooks.map(({ name, secret: { env } }) => {
+    const post = `             POST /webhooks/${name}`
+    if (secretSource(env, variables, secrets) !== undefined) return post
+    const [what, how] = Object.hasOwn(variables, env)
+      ? ['is empty in .dev.vars', 'give it a value there, or remove the line: it hides the vault']
+      : ['is not set', `stack secret set ${env} --stdin   (PUT /admin/vault/backend/${env})`]
+    return `${post}
+               ! ${env} ${what}: every delivery is refused
+                 ${how}`
   })
   return `  build      ${seconds(times.build)}  ${routes.length} routes, ${webhooks.length} webhooks
   postgres   ${seconds(times.postgres)}  ${postgres.version} embedded, ${applied}
@@ -149,6 +154,7 @@ function tryText(
   variables: Record<string, string>,
 ): string {
   const { base_url } = record
+  const at = (path: string) => shellWord(`${base_url}${path}`)
   const { routes, webhooks } = built.table
   const open = routes.filter(({ method, path, gate }) => method === 'GET' && gate.required && !path.includes(':'))
   const asks = ({ gate }: Route) =>
@@ -164,36 +170,32 @@ function tryText(
   const commands: string[] = []
   if (gated) {
     commands.push(`  # sign up, and call a route that requires it
-  TOKEN=$(curl -s ${base_url}/auth/sign-up \\
+  TOKEN=$(curl -s ${at('/auth/sign-up')} \\
     -H 'content-type: application/json' \\
     -d "{\\"email\\":\\"ada$RANDOM@example.com\\",\\"password\\":\\"correct horse\\"}" |
     sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -si -w '\\n' ${base_url}${gated.path} \\
+  curl -si -w '\\n' ${at(gated.path)} \\
     -H "authorization: Bearer $TOKEN"`)
   }
   if (webhook) {
-    // the secret itself is not printed: the command reads it where it stands
-    const secret = `$(sed -n 's/^${webhook.secret.env}=//p' ${quoted(shownPath(path.join(root, '.dev.vars')))})`
+    // the secret itself is not printed: the command reads it where it stands, as the stack does
+    const read = 'require("util").parseEnv(require("fs").readFileSync(process.argv[1], "utf8"))'
+    const file = shellWord(shownPath(path.join(root, '.dev.vars')))
     const body = JSON.stringify({ type: webhook.events[0]!.key, data: { order: 1 } })
     commands.push(`  # deliver a signed payment
-  T=$(date +%s) BODY=${quoted(body)}
-  SECRET="${secret}"
+  T=$(date +%s) BODY=${shellWord(body)}
+  SECRET=$(node -p ${shellWord(`${read}.${webhook.secret.env}`)} -- ${file})
   V1=$(printf '%s.%s' "$T" "$BODY" |
     openssl dgst -sha256 -hmac "$SECRET" -r | cut -d' ' -f1)
-  curl -si -w '\\n' ${base_url}/webhooks/${webhook.name} \\
+  curl -si -w '\\n' ${at(`/webhooks/${webhook.name}`)} \\
     -H "x-payments-signature: t=$T,v1=$V1" -d "$BODY"`)
   }
   if (refused && gated) {
     commands.push(`  # see a refusal: ${describeGate(refused.gate)}
-  curl -si -w '\\n' ${base_url}${refused.path} \\
+  curl -si -w '\\n' ${at(refused.path)} \\
     -H "authorization: Bearer $TOKEN"`)
   } else if (gated) {
-    commands.push(`  # see a refusal: nobody is signed in\n  curl -si -w '\\n' ${base_url}${gated.path}`)
+    commands.push(`  # see a refusal: nobody is signed in\n  curl -si -w '\\n' ${at(gated.path)}`)
   }
   return commands.length > 0 ? `\n${commands.join('\n\n')}\n` : ''
-}
-
-/** For a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

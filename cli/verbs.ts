@@ -1,6 +1,8 @@
 /** Every verb as a row: its name, its flags, what runs. What a verb needs is imported when it runs. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { BuildFlags } from './build.ts'
+import { Failure } from './failure.ts'
+import type { DeliveriesFlags } from './webhooks/deliveries.ts'
 
 export interface Verb {
   /** Of two words: the second is a command of the first. */
@@ -10,6 +12,8 @@ export interface Verb {
   summary: string
   options: Option[]
   examples: string[]
+  /** A word of its command line may be a secret's value: none is printed. */
+  isSecret?: true
   /** @param flags as commander parsed them, by the names of the options. */
   run(flags: Record<string, unknown>, ...given: (string | undefined)[]): Promise<void>
 }
@@ -20,6 +24,12 @@ const project = () =>
 const env = () => new Option('--env <name>', 'an environment of stack/project.json; default: the local stack that runs')
 
 const json = () => new Option('--json', 'print JSON')
+
+const secretEnv = () =>
+  new Option(
+    '--secret-env <variable>',
+    "sign with the secret (or the private key) in this environment variable; default: the secret's line in .dev.vars",
+  )
 
 export const verbs: Verb[] = [
   {
@@ -61,7 +71,7 @@ export const verbs: Verb[] = [
   },
   {
     name: 'webhooks list',
-    summary: 'list what is mounted, whether its secret is set, and the event keys that are bound',
+    summary: 'list what is mounted, where each secret comes from, and the event keys that are bound',
     options: [project(), json()],
     examples: ['stack webhooks list', 'stack webhooks list --json'],
     run: async (flags) => (await import('./webhooks/list.ts')).runList(flags),
@@ -72,23 +82,47 @@ export const verbs: Verb[] = [
     summary: 'send a signed delivery to the local stack, as the provider would: no account, no network',
     options: [
       project(),
-      new Option('--json <payload>', 'the payload, or what of it matters: JSON, @file, or @- for stdin'),
+      new Option(
+        '--data <payload>',
+        'the payload, or the part of it that the handler reads: JSON, @file, or @- for standard input',
+      ),
+      secretEnv(),
+      new Option('--json <payload>').hideHelp().argParser(() => {
+        throw new InvalidArgumentError('a payload is given by --data.')
+      }),
     ],
     examples: [
-      `stack webhooks send payments payment.succeeded --json '{"data":{"order":1}}'`,
-      `stack webhooks send codehost issues.opened --json '{"issue":{"number":7}}'`,
-      'stack webhooks send payments invoice.paid --json @invoice.json',
+      `stack webhooks send payments payment.succeeded --data '{"data":{"order":1}}'`,
+      `stack webhooks send codehost issues.opened --data '{"issue":{"number":7}}'`,
+      'stack webhooks send payments invoice.paid --data @invoice.json',
+      'stack webhooks send slack block_actions --secret-env SLACK_SECRET',
     ],
     run: async (flags, name, event) => (await import('./webhooks/send.ts')).runSend(flags, name!, event!),
   },
   {
     name: 'webhooks deliveries',
     arguments: ['[name]'],
-    summary: 'list what was recorded by webhooks with `record: true`, the newest first',
-    options: [project(), json(), new Option('--limit <number>', 'how many').argParser(wholeNumber(1, 500)).default(20)],
-    examples: ['stack webhooks deliveries', 'stack webhooks deliveries payments --limit 5 --json'],
+    summary: 'list the deliveries of webhooks with `record: true`, the newest first',
+    options: [
+      project(),
+      json(),
+      new Option('--limit <number>', 'largest number of deliveries').argParser(wholeNumber(1, 500)).default(20),
+      new Option('--outcome <outcome>', 'only those that ended so').choices([
+        'handled',
+        'unhandled',
+        'duplicate',
+        'handshake',
+        'failed',
+        'refused',
+      ]),
+    ],
+    examples: [
+      'stack webhooks deliveries',
+      'stack webhooks deliveries payments --limit 5 --json',
+      'stack webhooks deliveries --outcome failed',
+    ],
     run: async (flags, name) =>
-      (await import('./webhooks/deliveries.ts')).runDeliveries(flags as { limit: number }, name),
+      (await import('./webhooks/deliveries.ts')).runDeliveries(flags as unknown as DeliveriesFlags, name),
   },
   {
     name: 'webhooks replay',
@@ -97,16 +131,26 @@ export const verbs: Verb[] = [
     options: [
       project(),
       new Option('--as-received', 'with the time that it came with: what is older than 300 s is refused as stale'),
+      new Option('--force', 'run the handler again where `dedupe: true` would take the delivery for a copy'),
+      secretEnv(),
     ],
-    examples: ['stack webhooks replay dlv_01KAKP7T4Z8Q6N3V5XWY2RSTUV'],
+    examples: [
+      'stack webhooks replay dlv_01KAKP7T4Z8Q6N3V5XWY2RSTUV',
+      'stack webhooks replay dlv_01KAKP7T4Z8Q6N3V5XWY2RSTUV --force',
+    ],
     run: async (flags, id) => (await import('./webhooks/replay.ts')).runReplay(flags, id!),
   },
   {
     name: 'secret set',
-    arguments: ['<name>'],
+    arguments: ['<NAME|NAME=value>'],
     summary: 'store a secret in the vault of a stack: from standard input, or as <NAME>=<value>',
-    options: [project(), env(), new Option('--stdin', 'read the value from standard input, without its last line end')],
+    options: [
+      project(),
+      env(),
+      new Option('--stdin', 'read the value from standard input; one trailing newline is stripped'),
+    ],
     examples: ['stack secret set PAYMENTS_SECRET --stdin < secret.txt', 'stack secret set REGION=eu --env staging'],
+    isSecret: true,
     run: async (flags, name) => (await import('./secret/set.ts')).runSet(flags, name!),
   },
   {
@@ -122,6 +166,7 @@ export const verbs: Verb[] = [
     summary: 'remove a secret from the vault',
     options: [project(), env()],
     examples: ['stack secret unset PAYMENTS_SECRET'],
+    isSecret: true,
     run: async (flags, name) => (await import('./secret/unset.ts')).runUnset(flags, name!),
   },
 ]
@@ -139,10 +184,28 @@ export function addVerb(program: Command, verb: Verb): void {
   for (const argument of verb.arguments ?? []) command.argument(argument)
   command.addHelpText('after', `\nExamples:\n${verb.examples.map((example) => `  $ ${example}`).join('\n')}`)
   const count = verb.arguments?.length ?? 0
+  command.allowExcessArguments() // they are refused below, in words that name them
+  if (verb.isSecret) command.allowUnknownOption() // commander would print one, and it may be the value
   // commander passes the arguments, then the flags, then the command itself
-  command.action((...passed: unknown[]) =>
-    verb.run(passed[count] as Record<string, unknown>, ...(passed.slice(0, count) as (string | undefined)[])),
-  )
+  command.action((...passed: unknown[]) => {
+    refuseExcess(verb, command, count)
+    return verb.run(passed[count] as Record<string, unknown>, ...(passed.slice(0, count) as (string | undefined)[]))
+  })
+}
+
+/** @throws Failure for a word that the verb does not take. */
+function refuseExcess({ name, isSecret }: Verb, command: Command, count: number): void {
+  const usage = `Usage: stack ${name} ${command.usage()}`
+  const unknown = isSecret && command.args.find((word) => word.startsWith('-'))
+  if (unknown) {
+    const shown = /^--?[a-z][a-z-]{0,15}$/.test(unknown) ? ` ${unknown}` : ''
+    throw new Failure('usage', `unknown option${shown}. ${usage}`)
+  }
+  const [excess] = command.args.slice(count)
+  if (excess === undefined) return
+  const shown = isSecret ? 'what follows the name is not shown, for it may be the value' : JSON.stringify(excess)
+  const expected = `Expected ${count} argument${count === 1 ? '' : 's'} but got ${command.args.length}`
+  throw new Failure('usage', `too many arguments for '${command.name()}'. ${expected}. Unexpected: ${shown}. ${usage}`)
 }
 
 function groupIn(program: Command, name: string): Command {

@@ -1,4 +1,4 @@
-/** What the runtime has recorded of deliveries (contract 7.8), read as the database's owner. */
+/** What the runtime keeps of deliveries (contract 7.7, 7.8), as the database's owner sees it. */
 import pg from 'pg'
 
 export interface RecordedDelivery {
@@ -17,12 +17,25 @@ export interface RecordedDelivery {
 const columns = `id, webhook, to_char(received_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as received_at,
   request_id, event, outcome, reason, status, duration_ms`
 
-/** The newest first. @param webhook absent: of all. */
-export function readDeliveries(url: string, webhook: string | undefined, limit: number): Promise<RecordedDelivery[]> {
+export interface WantedDeliveries {
+  /** Absent: of all webhooks. */
+  webhook?: string | undefined
+  /** Absent: any. */
+  outcome?: string | undefined
+  limit: number
+}
+
+/** The newest first. */
+export function readDeliveries(
+  url: string,
+  { webhook, outcome, limit }: WantedDeliveries,
+): Promise<RecordedDelivery[]> {
   return query(
     url,
-    `select ${columns} from webhooks.deliveries where $1::text is null or webhook = $1 order by deliveries.received_at desc, id desc limit $2`,
-    [webhook ?? null, limit],
+    `select ${columns} from webhooks.deliveries
+     where ($1::text is null or webhook = $1) and ($2::text is null or outcome = $2)
+     order by deliveries.received_at desc, id desc limit $3`,
+    [webhook ?? null, outcome ?? null, limit],
   )
 }
 
@@ -34,6 +47,32 @@ export async function readDelivery(
     RecordedDelivery & { body: Buffer | null; headers: Record<string, string>; search: string }
   >(url, `select ${columns}, body, headers, search from webhooks.deliveries where id = $1`, [id])
   return row
+}
+
+/** @param id as `webhooks.seen` names it. @returns whether such a delivery was handled. */
+export async function isSeen(url: string, webhook: string, id: string): Promise<boolean> {
+  const rows = await query(url, 'select 1 from webhooks.seen where webhook = $1 and id = $2', [webhook, id])
+  return rows.length > 0
+}
+
+/** Removes one id, so that its delivery is handled again. @returns when it was handled, or `undefined` for an unknown id. */
+export async function forgetSeen(url: string, webhook: string, id: string): Promise<string | undefined> {
+  const [row] = await query<{ seen_at: string }>(
+    url,
+    'delete from webhooks.seen where webhook = $1 and id = $2 returning seen_at::text',
+    [webhook, id],
+  )
+  return row?.seen_at
+}
+
+/** Puts an id back as it was, unless its delivery was handled meanwhile. @returns whether it was put back. */
+export async function restoreSeen(url: string, webhook: string, id: string, seenAt: string): Promise<boolean> {
+  const rows = await query(
+    url,
+    'insert into webhooks.seen (webhook, id, seen_at) values ($1, $2, $3) on conflict do nothing returning 1',
+    [webhook, id, seenAt],
+  )
+  return rows.length > 0
 }
 
 async function query<T>(url: string, text: string, values: unknown[]): Promise<T[]> {

@@ -1,4 +1,4 @@
-/** What the vault of a stack that runs holds. */
+/** What the vault of a running stack holds, and where its backend worker reads a name. */
 import type { LocalRecord } from './record.ts'
 
 /** @returns names: values never leave it over HTTP (contract 9.9). @throws Error when it does not answer. */
@@ -10,4 +10,20 @@ export async function namesInVault({
   if (!response.ok) throw new Error(`the vault could not be listed: ${await response.text()}`)
   const { data } = (await response.json()) as { data: { name: string }[] }
   return data.map(({ name }) => name)
+}
+
+export type SecretSource = '.dev.vars' | 'vault'
+
+/**
+ * Where the backend worker of a local stack reads a name. A line of `.dev.vars` wins over the vault, an empty one too: it
+ * leaves the name unset (contract 1.6, 9.9).
+ * @returns `undefined` for a name that is not set.
+ */
+export function secretSource(
+  name: string,
+  variables: Record<string, string>,
+  inVault: readonly string[],
+): SecretSource | undefined {
+  if (Object.hasOwn(variables, name)) return variables[name] === '' ? undefined : '.dev.vars'
+  return inVault.includes(name) ? 'vault' : undefined
 }

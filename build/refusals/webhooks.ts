@@ -46,13 +46,12 @@ export const webhooks = {
     fix: ({ known }) =>
       `the providers are ${known.join(', ')}; describe any other HMAC scheme with a \`signature\` block`,
   }),
-  'webhook-secret-inline': define<object>({
+  'webhook-secret-inline': define<{ reason: string }>({
     isMasked: true,
-    summary: '`secret` is a value, or its `env` is not the name of a binding',
+    summary: '`secret` is a value, or its `env` is not a name that the vault accepts',
     why: 'Whoever can read the repository could sign deliveries with a secret that stands in it; what stands in `env` is written to `table.json` and the bundle too. Taken for a name, a value is never found: every delivery would be 401.',
-    message: () => '`secret` is the name of a binding, and this is no such name',
-    fix: () =>
-      "write `secret: { env: 'PAYMENTS_SECRET' }`: at most 40 letters, digits and `_`; the value is stored under that name",
+    message: ({ reason }) => `\`secret\` does not name a binding: ${reason}`,
+    fix: () => "write `secret: { env: 'PAYMENTS_SECRET' }`, and `stack secret set PAYMENTS_SECRET --stdin`",
   }),
   'webhook-without-events': define<{ name: string }>({
     summary: 'A webhook has no method with @On',

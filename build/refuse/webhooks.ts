@@ -1,5 +1,6 @@
 /** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
 import { nearest } from '../../src/wire/nearest.ts'
+import { refuseSecretName } from '../../src/wire/secrets.ts'
 import {
   impossibleKey,
   isStandardWebhooks,
@@ -121,7 +122,10 @@ function refuseOptions(declaration: ClassDeclaration): Refusal<Place>[] {
 
 /** The NAME of an entry: what looks like a secret itself must not stand in the source. */
 function refuseSecret(secret: Fact): Refusal<Place>[] {
-  if (secret.kind !== 'record' && secret.kind !== 'unknown') return [refusal('webhook-secret-inline', secret.place, {})]
+  if (secret.kind !== 'record' && secret.kind !== 'unknown') {
+    const reason = 'it must be `{ env }`, which names a binding'
+    return [refusal('webhook-secret-inline', secret.place, { reason })]
+  }
   const refused = refuseForm(
     secret,
     { is: 'record', keys: { env: string, previous: string }, required: { env: "env: 'PAYMENTS_SECRET'" } },
@@ -130,14 +134,11 @@ function refuseSecret(secret: Fact): Refusal<Place>[] {
   for (const key of ['env', 'previous']) {
     const fact = option(secret, key)
     const entry = text(fact)
-    const isName = entry === undefined || (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(entry) && !secretPrefix.test(entry))
-    if (!isName) refused.push(refusal('webhook-secret-inline', fact!.place, {}))
+    const reason = entry === undefined ? undefined : refuseSecretName(entry)
+    if (reason) refused.push(refusal('webhook-secret-inline', fact!.place, { reason }))
   }
   return refused
 }
-
-/** How the secrets of well-known providers begin. */
-const secretPrefix = /^(?:whsec|sk|rk|pk|ghp|gho|xox[a-z])_/
 
 function refuseSigned(signature: Fact): Refusal<Place>[] {
   const fact = option(signature, 'signs')

@@ -2,36 +2,47 @@
 import { refuseSecretName } from '../../src/wire/secrets.ts'
 import { Failure } from '../failure.ts'
 import { manage } from '../management.ts'
+import { devVars, locateProject } from '../project.ts'
 import { locateTarget } from '../target.ts'
 
 export async function runSet(flags: { project?: string; env?: string; stdin?: boolean }, given: string): Promise<void> {
-  const { name, value } = flags.stdin ? { name: given, value: await readStandardInput(given) } : pair(given)
-  requireName(name)
+  const { name, value } = flags.stdin ? await fromStandardInput(given) : fromArgument(given)
   if (value === '')
     throw new Failure('usage', `the value of ${name} is empty: \`stack secret unset ${name}\` removes it`)
   const target = await locateTarget(flags)
   await manage(target, 'PUT', `/admin/vault/backend/${name}`, { value })
   process.stderr.write(`  ${name} is stored (${Buffer.byteLength(value)} bytes): requests see it within 5 s\n`)
+  noteBinding(flags, name)
 }
 
-export function requireName(name: string): void {
+/** Says that the local stack does not read the entry, where `.dev.vars` has the name too. */
+export function noteBinding(flags: { project?: string; env?: string }, name: string): void {
+  if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
+  process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)
+}
+
+/** @throws Failure before the name is printed: it may be the value. */
+function requireName(name: string): void {
   const reason = refuseSecretName(name)
   if (reason) throw new Failure('usage', reason)
 }
 
-function pair(given: string): { name: string; value: string } {
+function fromArgument(given: string): { name: string; value: string } {
   const at = given.indexOf('=')
+  const name = at === -1 ? given : given.slice(0, at)
+  requireName(name)
   if (at === -1) {
-    throw new Failure('usage', `the value is missing: \`… | stack secret set ${given} --stdin\`, or ${given}=<value>`)
+    throw new Failure('usage', `the value is missing: \`… | stack secret set ${name} --stdin\`, or ${name}=<value>`)
   }
   if (process.stdin.isTTY)
     process.stderr.write('  the value is in the history of this shell now: --stdin keeps it out\n')
-  return { name: given.slice(0, at), value: given.slice(at + 1) }
+  return { name, value: given.slice(at + 1) }
 }
 
-/** As it is, but for one line end that a pipe has added. */
-async function readStandardInput(given: string): Promise<string> {
+/** The value is what the pipe carries, without the one newline that a pipe has added. */
+async function fromStandardInput(given: string): Promise<{ name: string; value: string }> {
   if (given.includes('=')) throw new Failure('usage', 'the value is given twice: in the argument, and by --stdin')
+  requireName(given)
   if (process.stdin.isTTY)
     throw new Failure('usage', `--stdin reads a pipe or a file: stack secret set ${given} --stdin < file`)
   const chunks: Buffer[] = []
@@ -43,6 +54,6 @@ async function readStandardInput(given: string): Promise<string> {
     throw new Failure('usage', 'the value is not UTF-8 text: encode it first, as base64 for example')
   }
   const value = text.replace(/\r?\n$/, '')
-  if (value !== text) process.stderr.write('  one line end after the value was left out\n')
-  return value
+  if (value !== text) process.stderr.write('  stripped one trailing newline\n')
+  return { name: given, value }
 }

@@ -1,10 +1,15 @@
 /** `stack secret unset <NAME>`: removes an entry of the vault; one that is not there is no error. */
+import { refuseNameForm, refuseSecretName } from '../../src/wire/secrets.ts'
+import { Failure } from '../failure.ts'
 import { manage } from '../management.ts'
 import { locateTarget } from '../target.ts'
-import { requireName } from './set.ts'
+import { noteBinding } from './set.ts'
 
 export async function runUnset(flags: { project?: string; env?: string }, name: string): Promise<void> {
-  requireName(name)
+  const reason = refuseNameForm(name)
+  if (reason) throw new Failure('usage', reason)
   await manage(await locateTarget(flags), 'DELETE', `/admin/vault/backend/${name}`)
-  process.stderr.write(`  ${name} is not set any more: requests see that within 5 s\n`)
+  const shown = refuseSecretName(name) ? 'the entry' : name // an entry whose name may be a secret's value
+  process.stderr.write(`  ${shown} is not in the vault any more: requests see that within 5 s\n`)
+  noteBinding(flags, name)
 }

@@ -1,40 +1,50 @@
 /** A signed delivery to the running stack, and what came of it. */
+import type { LocalRecord } from '../../local/record.ts'
 import type { Webhook } from '../../runtime/table.ts'
 import { Failure } from '../failure.ts'
+import { print } from '../management.ts'
 import { devVars } from '../project.ts'
-import { signingKey } from './keys.ts'
-import { runningStack } from './mounted.ts'
-import { signDelivery } from './sign.ts'
+import type { Signer } from './keys.ts'
+import { signDelivery, type ToSign } from './sign.ts'
 
-export interface Delivery {
-  body: Buffer
+export interface Delivery extends ToSign {
   headers: Record<string, string>
-  /** With its `?`, or empty. */
-  search: string
-  /** Unix time in seconds. */
-  at: number
-  id: string
+  /** Where it is sent. */
+  address: string
 }
 
 /** How long a running stack may take to serve a changed `.dev.vars`. */
 const patienceMs = 15_000
 
+/** @param search with its `?`, or empty. @returns where a delivery is sent, and the URL that its sender would have signed. */
+export function addressOf(
+  root: string,
+  { base_url }: LocalRecord,
+  { name, publicUrl }: Webhook,
+  search: string,
+): Pick<Delivery, 'address' | 'url'> {
+  const address = `${base_url}/webhooks/${name}${search}`
+  const base = devVars(root)['STACK_PUBLIC_URL']?.replace(/\/+$/, '')
+  const configured = publicUrl ?? (base ? `${base}/webhooks/${name}` : undefined)
+  return { address, url: configured === undefined ? address : configured + search }
+}
+
 /**
  * Prints the answer: its body on stdout, all else on stderr.
  * @param hint what may have made a handler fail. @throws Failure for any answer but a success.
  */
-export async function deliver(root: string, webhook: Webhook, delivery: Delivery, hint = ''): Promise<void> {
-  const { base_url } = await runningStack(root)
-  const { key, isNew } = signingKey(root, webhook)
-  const { body, headers, search, at, id } = delivery
-  const url = `${base_url}/webhooks/${webhook.name}${search}`
-  const base = devVars(root)['STACK_PUBLIC_URL']?.replace(/\/+$/, '')
-  const configured = webhook.publicUrl ?? (base ? `${base}/webhooks/${webhook.name}` : undefined)
-  const signedUrl = configured === undefined ? url : configured + search
-  const proof = signDelivery(webhook.scheme.proof, key, { body, at, id, url: signedUrl })
+export async function deliver(
+  { base_url }: LocalRecord,
+  { scheme }: Webhook,
+  { key, isNew }: Signer,
+  delivery: Delivery,
+  hint = '',
+): Promise<void> {
+  const { body, headers, address } = delivery
+  const proof = signDelivery(scheme.proof, key, delivery)
   const send = async () => {
     const began = performance.now()
-    const response = await fetch(url, {
+    const response = await fetch(address, {
       method: 'POST',
       body: new Uint8Array(body),
       headers: { ...headers, ...proof },
@@ -47,14 +57,23 @@ export async function deliver(root: string, webhook: Webhook, delivery: Delivery
   })
   const { response, text, milliseconds } = answer
   const request = response.headers.get('x-request-id')
-  process.stderr.write(`  ${response.status} POST ${url} in ${Math.round(milliseconds)} ms, ${request}\n`)
-  if (text) process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  process.stderr.write(`  ${response.status} POST ${address} in ${Math.round(milliseconds)} ms, ${request}\n`)
+  printBody(text)
   if (response.ok) return
   const why =
     response.status === 401
       ? `the signature was refused: the log of the stack names the reason beside ${request}`
       : `the delivery was not handled: the log of the stack says why beside ${request}${hint}`
   throw response.status === 401 ? new Failure('unauthorized', why) : new Failure('refused', `error: ${why}`)
+}
+
+/** JSON as every answer is printed, anything else (TwiML) as it is. */
+function printBody(text: string): void {
+  try {
+    print(JSON.parse(text))
+  } catch {
+    if (text) process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  }
 }
 
 /** A stack that takes up a changed `.dev.vars` still refuses for a moment, and then is away for another. */

@@ -2,22 +2,28 @@
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
 import { locateProject } from '../project.ts'
-import { runningStack, webhookNamed } from './mounted.ts'
+import { shellWord } from '../shell.ts'
+import { mountedWebhooks, runningStack, webhookNamed } from './mounted.ts'
 
-export async function runDeliveries(
-  flags: { project?: string; json?: boolean; limit: number },
-  name: string | undefined,
-): Promise<void> {
+export interface DeliveriesFlags {
+  project?: string
+  json?: boolean
+  limit: number
+  outcome?: string
+}
+
+export async function runDeliveries(flags: DeliveriesFlags, name: string | undefined): Promise<void> {
   const { root } = locateProject(flags.project)
   if (name !== undefined) webhookNamed(root, name)
   const { database_url } = await runningStack(root)
-  const rows = await readDeliveries(database_url, name, flags.limit)
+  const { limit, outcome } = flags
+  const rows = await readDeliveries(database_url, { webhook: name, outcome, limit })
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ data: rows }, undefined, 2)}\n`)
     return
   }
   if (rows.length === 0) {
-    process.stderr.write('no delivery is recorded: `record: true` on a webhook keeps what arrives from then on\n')
+    process.stderr.write(`${whyNone(root, name, outcome)}\n`)
     return
   }
   const cells = rows.map(({ id, received_at, webhook, event, outcome, status, duration_ms, reason }) => [
@@ -29,7 +35,25 @@ export async function runDeliveries(
     `${duration_ms} ms`,
     printed(reason ?? ''),
   ])
-  process.stderr.write(`${table('deliveries', cells).join('\n').trimEnd()}\n`)
+  const head = ['ID', 'RECEIVED', 'WEBHOOK', 'EVENT', 'OUTCOME', 'TOOK', 'REASON']
+  process.stderr.write(
+    `${table('deliveries', [head, ...cells])
+      .join('\n')
+      .trimEnd()}\n`,
+  )
+}
+
+/** An empty list, and what would fill it. */
+function whyNone(root: string, name: string | undefined, outcome: string | undefined): string {
+  const asked = mountedWebhooks(root).filter((webhook) => name === undefined || webhook.name === name)
+  const recording = asked.find(({ record }) => record !== undefined)
+  if (!recording) {
+    const who = name === undefined ? 'no webhook of this project records' : `${name} does not record`
+    return `${who} its deliveries: add \`record: true\` to its @Webhook, which keeps what arrives from then on`
+  }
+  const what =
+    outcome === undefined ? 'no delivery is recorded yet' : `no delivery with the outcome ${outcome} is recorded`
+  return `${what}: \`stack webhooks send ${recording.name} ${shellWord(recording.events[0]!.key)}\` sends one`
 }
 
 /** A sender chose these: they must not move the cursor. */

@@ -1,23 +1,17 @@
-/** `stack webhooks list`: what is mounted, whether its secret is set, which keys are bound. */
-import path from 'node:path'
+/** `stack webhooks list`: what is mounted, where its secret comes from, which keys are bound. */
 import { table } from '../../build/emit/report.ts'
-import { readRecord } from '../../local/record.ts'
-import { namesInVault } from '../../local/vault.ts'
+import { type SecretSource, secretSource } from '../../local/vault.ts'
+import type { Webhook } from '../../runtime/table.ts'
 import { devVars, locateProject } from '../project.ts'
-import { mountedWebhooks } from './mounted.ts'
+import { liveRecord, mountedWebhooks, vaultNames } from './mounted.ts'
+
+/** `unknown`: no stack runs here, and only a running one can tell what its vault holds. */
+type Source = SecretSource | 'unset' | 'unknown'
 
 export async function runList(flags: { project?: string; json?: boolean }): Promise<void> {
   const { root } = locateProject(flags.project)
-  const isSet = await secretsOf(root)
-  const rows = mountedWebhooks(root).map(({ name, provider, secret, events, dedupe, record }) => ({
-    name,
-    path: `/webhooks/${name}`,
-    provider,
-    secret: { ...secret, set: isSet(secret.env) },
-    events: events.map(({ key }) => key),
-    dedupe: dedupe ?? false,
-    record: record ?? null,
-  }))
+  const sourceOf = await readSources(root)
+  const rows = mountedWebhooks(root).map((webhook) => describe(webhook, sourceOf))
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ data: rows }, undefined, 2)}\n`)
     return
@@ -26,19 +20,73 @@ export async function runList(flags: { project?: string; json?: boolean }): Prom
     process.stderr.write('no webhook is mounted: list a class with @Webhook in the `providers` of a module\n')
     return
   }
-  const cells = rows.map(({ path, provider, secret, events }) => [
+  const cells = rows.map(({ path, provider, secret, events, dedupe, record }) => [
     path,
     provider ?? 'signature',
-    `${secret.env} ${secret.set ? 'is set' : 'is NOT set: every delivery is refused'}`,
+    secretText(secret),
+    [dedupe ? 'dedupe' : '', record ? `record ${record.days} days` : ''].filter(Boolean).join(', ') || '-',
     events.join(', '),
   ])
-  process.stderr.write(`${table('webhooks', cells).join('\n').trimEnd()}\n`)
+  const head = ['PATH', 'SCHEME', 'SECRET', 'OPTIONS', 'EVENTS']
+  process.stderr.write(
+    `${table('webhooks', [head, ...cells])
+      .join('\n')
+      .trimEnd()}\n`,
+  )
+  if (rows.some(({ secret }) => secret.source === 'unknown' || secret.previous_source === 'unknown')) {
+    process.stderr.write('  no stack of this project runs here: what its vault holds is not known\n')
+  }
 }
 
-/** Those of `.dev.vars`, and of the vault while its stack runs. */
-async function secretsOf(root: string): Promise<(name: string) => boolean> {
+interface DescribedSecret {
+  env: string
+  /** `null`: not known. */
+  set: boolean | null
+  source: Source
+  previous?: string
+  previous_source?: Source
+}
+
+function describe({ name, provider, secret, events, dedupe, record }: Webhook, sourceOf: (name: string) => Source) {
+  const { env, previous } = secret
+  const source = sourceOf(env)
+  const described: DescribedSecret = {
+    env,
+    set: source === 'unknown' ? null : source !== 'unset',
+    source,
+    ...(previous === undefined ? {} : { previous, previous_source: sourceOf(previous) }),
+  }
+  return {
+    name,
+    path: `/webhooks/${name}`,
+    provider,
+    secret: described,
+    events: events.map(({ key }) => key),
+    dedupe: dedupe ?? false,
+    record: record ?? null,
+  }
+}
+
+function secretText({ env, source, previous, previous_source }: DescribedSecret): string {
+  const texts: Record<Source, string> = {
+    '.dev.vars': 'from .dev.vars',
+    vault: 'from the vault',
+    unset: 'is NOT set: every delivery is refused',
+    unknown: 'is not in .dev.vars',
+  }
+  const before =
+    previous_source === undefined
+      ? ''
+      : `; before: ${previous} ${previous_source === 'unset' ? 'is not set' : texts[previous_source]}`
+  return `${env} ${texts[source]}${before}`
+}
+
+async function readSources(root: string): Promise<(name: string) => Source> {
   const variables = devVars(root)
-  const found = await readRecord(path.join(root, '.stack/local.json'))
-  const names = found?.isLive ? await namesInVault(found.record) : []
-  return (name) => Boolean(variables[name]) || names.includes(name)
+  const record = await liveRecord(root)
+  const inVault = record ? await vaultNames(record) : undefined
+  return (name) => {
+    const isKnown = inVault !== undefined || Object.hasOwn(variables, name)
+    return isKnown ? (secretSource(name, variables, inVault ?? []) ?? 'unset') : 'unknown'
+  }
 }

@@ -2,6 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { type LocalRecord, readRecord } from '../../local/record.ts'
+import { namesInVault } from '../../local/vault.ts'
 import type { RouteTable, Webhook } from '../../runtime/table.ts'
 import { nearest } from '../../src/wire/nearest.ts'
 import { Failure } from '../failure.ts'
@@ -24,9 +25,22 @@ export function webhookNamed(root: string, name: string): Webhook {
   throw new Failure('usage', `no webhook is named ${name}: ${hint}`)
 }
 
+/** @returns `undefined` where none runs. */
+export async function liveRecord(root: string): Promise<LocalRecord | undefined> {
+  const found = await readRecord(path.join(root, '.stack/local.json'))
+  return found?.isLive ? found.record : undefined
+}
+
 /** @throws Failure where none runs. */
 export async function runningStack(root: string): Promise<LocalRecord> {
-  const found = await readRecord(path.join(root, '.stack/local.json'))
-  if (found?.isLive) return found.record
+  const record = await liveRecord(root)
+  if (record) return record
   throw new Failure('no stack', 'no stack of this project runs here: `stack start` runs one')
+}
+
+/** @throws Failure when the vault cannot be listed: what it holds must be known before anything is taken for unset. */
+export function vaultNames(record: LocalRecord): Promise<string[]> {
+  return namesInVault(record).catch((error: Error) => {
+    throw new Failure('unreachable', error.message)
+  })
 }

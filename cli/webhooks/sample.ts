@@ -11,7 +11,7 @@ export interface Sample {
 
 type Fields = Record<string, unknown>
 
-/** @param given what `--json` held: the payload, or what of it matters. */
+/** @param given what `--data` held: the payload, or what of it matters. */
 export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample {
   const { event: source, idField } = scheme
   const id: Fields = idField === undefined ? {} : { [idField]: `local_${randomBytes(8).toString('hex')}` }
@@ -38,17 +38,36 @@ export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample 
     }
     case 'fields': {
       const [first] = source.names as [string]
-      if (scheme.payload[0] === 'form' && isWhole)
-        throw new Failure('usage', '--json must be an object: it becomes a form')
-      if (scheme.payload[0] === 'form') return form({ ...formField(scheme, event), ...fields })
       const { envelope } = source
+      const isInteractive = scheme.payload.includes('field') && interactiveTypes.has(event)
+      const isCommand = envelope !== undefined && event.startsWith('/')
+      if (isWhole && (scheme.payload[0] === 'form' || isInteractive || isCommand))
+        throw new Failure('usage', '--data must be an object: it becomes a form')
+      if (scheme.payload[0] === 'form') return form({ ...formField(scheme, event), ...fields })
       if (envelope === undefined) return json({ ...id, ...fields, [first]: event })
-      if (event.startsWith('/')) return form({ command: event, ...fields })
+      if (isInteractive) return form({ payload: { ...fields, type: event } })
+      if (isCommand) return form({ text: '', ...fields, command: event })
       if (event === 'url_verification') return json({ challenge: 'challenge', ...fields, type: event })
+      if (event === 'app_rate_limited') return json({ ...fields, type: event })
       return json({ ...id, type: envelope.type, [envelope.inner]: { ...fields, type: event } })
     }
   }
 }
+
+/** What a person does in Slack, which arrives as JSON in the field `payload` of a form. Everything else is an event. */
+const interactiveTypes: ReadonlySet<string> = new Set([
+  'block_actions',
+  'block_suggestion',
+  'dialog_cancellation',
+  'dialog_submission',
+  'dialog_suggestion',
+  'interactive_message',
+  'message_action',
+  'shortcut',
+  'view_closed',
+  'view_submission',
+  'workflow_step_edit',
+])
 
 /** The statuses of messages and calls, by the field that each stands in. */
 const statusFields: Record<string, readonly string[]> = {

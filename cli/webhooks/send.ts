@@ -4,15 +4,24 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { Failure } from '../failure.ts'
 import { locateProject } from '../project.ts'
-import { deliver } from './deliver.ts'
-import { webhookNamed } from './mounted.ts'
+import { addressOf, deliver } from './deliver.ts'
+import { findSigner } from './keys.ts'
+import { runningStack, webhookNamed } from './mounted.ts'
 import { sampleOf } from './sample.ts'
 
-export async function runSend(flags: { project?: string; json?: string }, name: string, event: string): Promise<void> {
+export interface SendFlags {
+  project?: string
+  data?: string
+  secretEnv?: string
+}
+
+export async function runSend(flags: SendFlags, name: string, event: string): Promise<void> {
   const { root } = locateProject(flags.project)
   const webhook = webhookNamed(root, name)
-  const given = flags.json === undefined ? undefined : readGiven(flags.json)
+  const given = flags.data === undefined ? undefined : readGiven(flags.data)
   const { body, contentType, headers } = sampleOf(webhook.scheme, event, given)
+  const record = await runningStack(root)
+  const signer = await findSigner(root, record, webhook, flags.secretEnv)
   if (!webhook.events.some(({ key }) => key === event)) {
     const bound = webhook.events.map(({ key }) => key).join(', ')
     process.stderr.write(`  no method of ${webhook.class} is bound to "${event}" (bound: ${bound})\n`)
@@ -20,13 +29,13 @@ export async function runSend(flags: { project?: string; json?: string }, name: 
   const delivery = {
     body: Buffer.from(body),
     headers: { 'content-type': contentType, ...headers },
-    search: '',
     at: Math.floor(Date.now() / 1000),
     id: `msg_${randomBytes(12).toString('hex')}`,
+    ...addressOf(root, record, webhook, ''),
   }
   const hint =
-    given === undefined ? '; it names its event and nothing else: what the handler reads is given by --json' : ''
-  await deliver(root, webhook, delivery, hint)
+    given === undefined ? '; it names its event and nothing else: what the handler reads is given by --data' : ''
+  await deliver(record, webhook, signer, delivery, hint)
 }
 
 /** JSON as it stands, or `@file`, or `@-` for standard input. */
@@ -43,6 +52,6 @@ function readGiven(text: string): unknown {
   try {
     return JSON.parse(source)
   } catch (error) {
-    throw new Failure('usage', `${file ?? '--json'} is not valid JSON: ${(error as Error).message}`)
+    throw new Failure('usage', `${file ?? '--data'} is not valid JSON: ${(error as Error).message}`)
   }
 }

@@ -1,6 +1,7 @@
 /** Signs as a sender would, with the secret that the local stack verifies by: no account, no network. */
 import { createHash, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import type { HmacProof, Proof, PublicKeyProof } from '../../src/wire/webhook-schemes.ts'
+import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
+import type { HmacProof, Proof, PublicKeyProof, Scheme } from '../../src/wire/webhook-schemes.ts'
 
 export interface ToSign {
   body: Buffer
@@ -21,7 +22,9 @@ export function signDelivery(proof: Proof, key: SigningKey, delivery: ToSign): R
     case 'hmac':
       return signByHmac(proof, secretOf(key), delivery)
     case 'url':
-      return { [proof.header]: createHmac('sha1', secretOf(key)).update(urlText(delivery)).digest('base64') }
+      return {
+        [proof.header]: createHmac('sha1', secretOf(key)).update(signedBytes(proof, delivery)).digest('base64'),
+      }
     case 'token':
       return { [proof.header]: tokenOf(secretOf(key), delivery) }
     default:
@@ -34,13 +37,30 @@ function secretOf(key: SigningKey): string {
   throw new TypeError('this scheme is signed with a shared secret')
 }
 
-function signByHmac(proof: HmacProof, secret: string, { body, at, id }: ToSign): Record<string, string> {
+/** @returns the bytes that a signature covers; of a JWT, which covers their hash, the body. */
+function signedBytes(proof: Proof, delivery: ToSign): Buffer {
+  const { body, at, id } = delivery
+  switch (proof.by) {
+    case 'hmac': {
+      const values: Record<string, string | Buffer> = { '{ts}': String(at), '{body}': body }
+      if (proof.idHeader !== undefined) values['{id}'] = id
+      const parts = proof.signs.split(/(\{\w+\})/)
+      return Buffer.concat(parts.map((part) => Buffer.from(Object.hasOwn(values, part) ? values[part]! : part)))
+    }
+    case 'url':
+      return Buffer.from(urlText(delivery))
+    case 'token':
+      return body
+    default:
+      return Buffer.concat([Buffer.from(String(at)), body])
+  }
+}
+
+function signByHmac(proof: HmacProof, secret: string, delivery: ToSign): Record<string, string> {
+  const { at, id } = delivery
   const key = proof.secret === 'whsec' ? Buffer.from(secret.replace(/^(?:v1,)?whsec_/, ''), 'base64') : secret
-  const hmac = createHmac(proof.hash.replace('-', '').toLowerCase(), key)
-  const values: Record<string, string | Buffer> = { '{ts}': String(at), '{body}': body }
-  if (proof.idHeader !== undefined) values['{id}'] = id
-  for (const part of proof.signs.split(/(\{\w+\})/)) hmac.update(Object.hasOwn(values, part) ? values[part]! : part)
-  const signature = hmac.digest(proof.encoding)
+  const hash = proof.hash.replace('-', '').toLowerCase()
+  const signature = createHmac(hash, key).update(signedBytes(proof, delivery)).digest(proof.encoding)
   const value =
     proof.parts !== undefined
       ? `${proof.parts.timestamp}=${at},${proof.parts.signature}=${signature}`
@@ -82,17 +102,41 @@ function tokenOf(secret: string, { body, at }: ToSign): string {
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
 }
 
-function signByKey(proof: PublicKeyProof, key: SigningKey, { body, at }: ToSign): Record<string, string> {
+function signByKey(proof: PublicKeyProof, key: SigningKey, delivery: ToSign): Record<string, string> {
   if (!('privateKey' in key)) throw new TypeError('this scheme is signed with a private key')
-  const signed = Buffer.concat([Buffer.from(String(at)), body])
+  const signed = signedBytes(proof, delivery)
   const [algorithm, encoding] = proof.by === 'ed25519' ? ([null, 'hex'] as const) : (['sha256', 'base64'] as const)
   const named = (header: string) => header.replace(/^\*/, 'x-local')
   return {
     [named(proof.header)]: sign(algorithm, signed, key.privateKey).toString(encoding),
-    [named(proof.timestampHeader)]: String(at),
+    [named(proof.timestampHeader)]: String(delivery.at),
   }
 }
 
-export function privateKeyOf(pkcs8: string): KeyObject {
-  return createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
+/** @param text PKCS #8, as PEM or as base64 of its DER form. @throws Error for anything else. */
+export function privateKeyOf(text: string): KeyObject {
+  if (text.includes('-----BEGIN ')) return createPrivateKey(text)
+  return createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' })
+}
+
+/** @returns the id under which the runtime notes this delivery in `webhooks.seen` (contract 7.7). */
+export function seenIdOf({ proof, idField, payload }: Scheme, delivery: ToSign): Promise<string> {
+  const isSigned = proof.by === 'hmac' && proof.idHeader !== undefined
+  const id = isSigned ? delivery.id : idField === undefined ? undefined : textIn(payload, delivery.body, idField)
+  return deliveryIdOf(id, () => new Uint8Array(signedBytes(proof, delivery)))
+}
+
+/** A field that is a text and not empty, in the first reading of the body that succeeds. */
+function textIn(readings: Scheme['payload'], body: Buffer, name: string): string | undefined {
+  const text = body.toString('utf8')
+  const form = new URLSearchParams(text)
+  for (const reading of readings) {
+    if (reading === 'form') return form.getAll(name).length === 1 ? form.get(name) || undefined : undefined
+    try {
+      const value: unknown = JSON.parse(reading === 'field' ? (form.get('payload') ?? '') : text)
+      const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+      return typeof found === 'string' && found !== '' ? found : undefined
+    } catch {}
+  }
+  return undefined
 }

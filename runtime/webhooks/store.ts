@@ -1,13 +1,12 @@
 /** What is kept of deliveries: which were handled, and the deliveries themselves (contract 7.7, 7.8). */
 import type { Session } from '../../src/sdk/scope.ts'
+import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
 import { newId } from '../../src/wire/ids.ts'
 import type { Proof } from '../../src/wire/webhook-schemes.ts'
-import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
 import type { Webhook } from '../table.ts'
 import type { Claim } from './claim.ts'
 import { textField } from './payload.ts'
-import { utf8 } from './signed.ts'
 
 /** Longer than any sender goes on trying. */
 const seenDays = 30
@@ -32,7 +31,6 @@ async function isFirst(service: Session, webhook: string, id: string): Promise<b
   return true
 }
 
-/** The signed id where the scheme has one, else a hash of what was signed: never the signature, which has several spellings. */
 async function deliveryId(
   idField: string | undefined,
   claim: Claim,
@@ -40,9 +38,7 @@ async function deliveryId(
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const id = claim.id ?? (idField === undefined ? undefined : textField(payload, idField))
-  const digest = async (bytes: Uint8Array<ArrayBuffer>) => toHex(await crypto.subtle.digest('SHA-256', bytes))
-  if (id === undefined) return `sha256:${await digest(claim.signed(body))}`
-  return /^[!-~]{1,200}$/.test(id) ? `id:${id}` : `id-sha256:${await digest(utf8(id))}`
+  return deliveryIdOf(id, () => claim.signed(body))
 }
 
 /** For the generated entry: one name for all of it. */

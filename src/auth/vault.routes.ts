@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, OptionalUser, Param, Put, Req, type UserT } from '@stack/backend'
-import { longestSecret, longestVault, refuseSecretName } from '../wire/secrets.ts'
+import { longestSecret, longestVault, refuseNameForm, refuseSecretName } from '../wire/secrets.ts'
 import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { seal } from './seal.ts'
@@ -24,7 +24,7 @@ export class VaultController {
   @Put(':name')
   async put(@Req() request: Request, @OptionalUser() user: UserT | null, @Param('name') name: string): Promise<void> {
     await requireServiceRole(request, user)
-    requireName(name)
+    requireName(refuseSecretName(name))
     const value = valueIn(await bodyOf(request))
     const total = await this.rows.put(name, await seal(value, placeOf(name)))
     if (total > longestVault) throw authError('vault_full') // and nothing is kept of it
@@ -38,13 +38,12 @@ export class VaultController {
     @Param('name') name: string,
   ): Promise<void> {
     await requireServiceRole(request, user)
-    requireName(name)
+    requireName(refuseNameForm(name))
     await this.rows.remove(name)
   }
 }
 
-function requireName(name: string): void {
-  const reason = refuseSecretName(name)
+function requireName(reason: string | undefined): void {
   if (reason) throw authError('invalid_secret', reason, { fields: [{ path: 'name', reason }] })
 }
 

@@ -1,7 +1,15 @@
-/** Entries of the vault (contract 9.9). */
+/** Entries of the vault (contract 9.9), and the names by which webhooks ask for them (contract 7.5). */
 
-/** What a name may be: that of an environment variable, and of no property that every object has. */
+/** The form of an environment variable's name. */
 const secretName = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
+/** How the credentials of well-known providers begin. */
+const credentialStart =
+  /^(?:(?:whsec|sk|rk|pk|gh[oprsu]|github_pat|glpat|shp[a-z]{2}|xox[a-z])_|(?:AKIA|ASIA)[A-Z0-9]{16}$)/
+
+/** Number of characters from which a text with a digit and without a separator is taken for hex or base64: 16 bytes in hex. */
+const randomRun = 32
+const encodedRun = new RegExp(`(?=[A-Za-z]*[0-9])[A-Za-z0-9]{${randomRun}}`)
 
 /** In UTF-16 units. */
 export const longestSecret = 65_536
@@ -21,10 +29,26 @@ export interface MirroredSecrets {
   entries: Record<string, string>
 }
 
-/** @returns why a name is none, as a sentence; `undefined` for one that is. */
+/** @returns why a name cannot be an entry's, as a sentence that never quotes what may be a secret's value. */
 export function refuseSecretName(name: string): string | undefined {
-  if (!secretName.test(name)) return `"${name}" is no name: letters, digits and _, no digit first, 128 at most`
+  const malformed = refuseNameForm(name)
+  if (malformed) return malformed
+  if (looksLikeValue(name)) {
+    return 'the name looks like the value of a secret, and a name is like PAYMENTS_SECRET'
+  }
   if (name in Object.prototype) return `"${name}" is no name: every object has a property of that name`
   if (reserved.test(name)) return `"${name}" is the stack's own: it is bound when a worker is deployed`
   return undefined
+}
+
+/** The form alone, for removing: an entry that an older version took under the wrong name must be removable. */
+export function refuseNameForm(name: string): string | undefined {
+  if (secretName.test(name)) return undefined
+  return 'the name of a secret has 1 to 128 letters, digits and _, and begins with no digit and not with __'
+}
+
+/** A person who mistakes the name for the value must not have it stored, logged or compiled as a name. */
+function looksLikeValue(name: string): boolean {
+  const isMixed = /[a-z]/.test(name) && /[A-Z]/.test(name) && /[0-9]/.test(name)
+  return credentialStart.test(name) || encodedRun.test(name) || (isMixed && name.length >= randomRun)
 }

@@ -47,7 +47,7 @@ describe('the local stack', () => {
     expect(set).toEqual({
       code: 0,
       stdout: '',
-      stderr: `  one line end after the value was left out\nprobe/local\n  PEM is stored (${pem.length} bytes): requests see it within 5 s\n`,
+      stderr: `  stripped one trailing newline\nprobe/local\n  PEM is stored (${pem.length} bytes): requests see it within 5 s\n`,
     })
     const list = await stack(['secret', 'list'], { cwd: here() })
     expect([list.code, list.stderr]).toEqual([0, 'probe/local\n'])
@@ -69,20 +69,62 @@ describe('the local stack', () => {
   it.each([
     [['set', 'NAME'], '', 'the value is missing'],
     [['set', 'NAME='], '', 'the value of NAME is empty'],
-    [['set', '=value'], '', '"" is no name'],
-    [['set', 'A-B=value'], '', '"A-B" is no name'],
+    [['set', '=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
+    [['set', 'A-B=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
     [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
     [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
     [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
     [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
-    [['unset', 'A B'], '', '"A B" is no name'],
+    [['unset', 'A B'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
     [['set'], '', 'missing required argument'],
-    [['set', 'A=b', 'C=d'], '', 'too many arguments'],
     [['unset'], '', 'missing required argument'],
+    [['list', 'extra'], '', 'Unexpected: "extra". Usage: stack secret list [options]'],
+    [['unset', 'A', 'B'], '', 'what follows the name is not shown, for it may be the value'],
+    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn. Usage: stack secret set [options] <NAME|NAME=value>'],
   ])('%j is refused before anything is sent', async (args, input, sentence) => {
     const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])
     expect(stderr).not.toContain('probe/local')
+  })
+
+  it.each([
+    ['in the place of the name', 'whsec_bm90LWEtcmVhbC1zZWNyZXQ', []],
+    ['in the place of the name', 'sk_live_canary', ['--stdin']],
+    ['in the place of the name', 'https://hooks.example/canary', ['--stdin']],
+    ['in the place of the name', 'K7gNU3sdo0OL0wNhqoVWhr3g6s1xYv72ol1pe1Unols=', []],
+    ['in the place of the name', '8f742231b10e8888abcd99yyyzzz85a5canary', ['--stdin']],
+    ['apart from the name', 'canary', ['NAME']],
+    ['apart from the name, and like an option', '-----BEGIN CANARY-----', ['NAME']],
+  ])('a value %s is refused before anything is sent, and not printed: %s %j', async (_where, value, others) => {
+    const args = others[0] === 'NAME' ? ['NAME', value] : [value, ...others]
+    const { code, stdout, stderr } = await piped('value', ['secret', 'set', ...args], here())
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^error: /)
+    expect(stderr).not.toContain(value)
+    expect(stderr).not.toContain('probe/local')
+  })
+
+  it('10.5 of the newlines at its end one is stripped, and said; a value without one is taken as it is', async () => {
+    const sizes = ['ab\n\n', 'ab\r\n', 'ab'].map(async (input) => {
+      const { code, stderr } = await piped(input, ['secret', 'set', 'SIZED', '--stdin'], here())
+      const [, size] = /SIZED is stored \((\d+) bytes\)/.exec(stderr) ?? []
+      return [code, size, stderr.includes('stripped one trailing newline')]
+    })
+    expect(await Promise.all(sizes)).toEqual([
+      [0, '3', true],
+      [0, '2', true],
+      [0, '2', false],
+    ])
+    await stack(['secret', 'unset', 'SIZED'], { cwd: here() })
+  })
+
+  it('an entry under a name that looks like a value can be removed, and its name is not printed', async () => {
+    const name = 'sk_live_canary'
+    await probe.sql(`insert into auth.vault_entries (name, sealed) values ($1, 'x')`, [name])
+    const { code, stderr } = await stack(['secret', 'unset', name], { cwd: here() })
+    expect([code, stderr]).toEqual([0, expect.stringContaining('the entry is not in the vault any more')])
+    expect(stderr).not.toContain(name)
+    expect(await probe.sql('select 1 from auth.vault_entries where name = $1', [name])).toEqual([])
   })
 
   it('a credential that is none: 4, and its refusal', async () => {

@@ -121,6 +121,17 @@ describe('its routes', () => {
     expect([status, json.error, json.fields.length]).toEqual([400, 'invalid_secret', 1])
   })
 
+  it.each(['whsec_bm90LWEtcmVhbA', 'sk_live_canary', 'a3f5'.repeat(10)])(
+    'refuse the name %s, which looks like a value, without repeating it; an entry of that name can be removed',
+    async (name) => {
+      const { status, json, text } = await put(name, 'x')
+      expect([status, json.error, text.includes(name)]).toEqual([400, 'invalid_secret', false])
+      await probe.sql(`insert into auth.vault_entries (name, sealed) values ($1, 'x')`, [name])
+      expect((await vault('DELETE', name)).status).toBe(204)
+      expect(await probe.sql('select 1 from auth.vault_entries where name = $1', [name])).toEqual([])
+    },
+  )
+
   it('refuse a body that is another, and a parameter that nobody knows', async () => {
     for (const body of [[], 'x', { value: 'x', ttl: 5 }, {}]) {
       expect((await vault('PUT', 'BODY', body)).json.error).toBe('invalid_secret')

@@ -28,6 +28,19 @@ async function startShop(root: string, args: string[] = []): Promise<{ running: 
   return { running, port, url: `http://127.0.0.1:${port}` }
 }
 
+/** What a person would paste: all that is printed to be tried, without its headings. */
+function printedCommands(running: Running): string {
+  const commands = running
+    .output()
+    .split(/\n {2}# /)
+    .slice(1)
+    .map((text) => text.split('\n\n')[0]!.split('\n').slice(1).join('\n'))
+  expect(commands).toHaveLength(3)
+  return commands.join('\n')
+}
+
+const statusLines = (answers: string) => answers.match(/^HTTP\/1\.1 .*$/gm)?.map((line) => line.trim())
+
 function isRunning(pid: number): boolean {
   try {
     return !fs.readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
@@ -105,23 +118,46 @@ describe('stack start', () => {
   it.skipIf(!hasTools)('the three commands that it prints work as they stand', async () => {
     const root = shop()
     const { running, url } = await startShop(root)
-    const commands = running
-      .output()
-      .split(/\n {2}# /)
-      .slice(1)
-      .map((text) => text.split('\n\n')[0]!.split('\n').slice(1).join('\n'))
-    expect(commands).toHaveLength(3)
-    const answers = execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' })
-    expect(answers.match(/^HTTP\/1\.1 .*$/gm)?.map((line) => line.trim())).toEqual([
-      'HTTP/1.1 200 OK',
-      'HTTP/1.1 200 OK',
-      'HTTP/1.1 403 Forbidden',
-    ])
+    const answers = execFileSync('bash', ['-c', printedCommands(running)], { encoding: 'utf8' })
+    expect(statusLines(answers)).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK', 'HTTP/1.1 403 Forbidden'])
     expect(answers).toContain('{"ok":true,"handled":true}')
     expect(answers).toContain('this route requires the role \\"staff\\"')
     await running.seen('webhook payments: "payment.succeeded" handled by')
     expect((await call(`${url}/catalogue`)).status).toBe(200)
   })
+
+  it.skipIf(!hasTools)(
+    'they work for whatever a path, a key, a folder and a secret hold, also where history is expanded',
+    async () => {
+      const root = path.join(temporaryFolder(), "it's $HOME !! `id` (ü)")
+      copyProject(orders, root)
+      const edit = (file: string, from: string, to: string) => {
+        const name = path.join(root, 'src', file)
+        expect(fs.readFileSync(name, 'utf8')).toContain(from)
+        fs.writeFileSync(
+          name,
+          fs.readFileSync(name, 'utf8').replace(from, () => to),
+        )
+      }
+      edit('orders.controller.ts', "@Controller('/orders')", "@Controller(`/o'r$d!!(e);r&s=$HOME`)")
+      const key = `it's "paid" $HOME !! \`id\` \\ \t\n\u0007 end`
+      edit('payments.webhook.ts', "@On('payment.succeeded')", `@On(${JSON.stringify(key)})`)
+      const secret = `it's $HOME !! $(id) \\ #1 "quoted" ü`
+      fs.writeFileSync(path.join(root, '.dev.vars'), `# first\nPAYMENTS_SECRET=\`${secret}\` # the local one\n`)
+      const { running } = await startShop(root)
+      const commands = printedCommands(running)
+      const input = `set -o history -o histexpand\necho first\n${commands}\n`
+      const env = { PATH: process.env['PATH']!, HISTFILE: '/dev/null', PAYMENTS_SECRET: 'of the shell' }
+      for (const answers of [
+        execFileSync('bash', ['--norc', '-c', commands], { encoding: 'utf8', env }),
+        execFileSync('bash', ['--norc', '--noprofile'], { encoding: 'utf8', env, input }),
+      ]) {
+        expect(statusLines(answers)).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK', 'HTTP/1.1 403 Forbidden'])
+        expect(answers).toContain('{"ok":true,"handled":true}')
+      }
+      expect(running.output()).not.toContain(secret)
+    },
+  )
 
   it('--json prints one object when ready, then the log as lines', async () => {
     const root = shop()
@@ -142,11 +178,26 @@ describe('stack start', () => {
 
   it('what is not set is said', async () => {
     const root = shop()
-    fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=x\n')
-    const { running } = await startShop(root)
+    fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=\n')
+    const { running, url } = await startShop(root)
+    // 7.10 both ways to set it: the command, and the route that it calls
     expect(running.output()).toContain(
-      'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused\n                 stack secret set CODEHOST_SECRET --stdin',
+      'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused\n                 stack secret set CODEHOST_SECRET --stdin   (PUT /admin/vault/backend/CODEHOST_SECRET)\n',
     )
+    // an empty line hides the vault, so no command would help
+    expect(running.output()).toContain(
+      'POST /webhooks/payments\n               ! PAYMENTS_SECRET is empty in .dev.vars: every delivery is refused\n                 give it a value there, or remove the line: it hides the vault\n',
+    )
+    const put = await call(`${url}/admin/vault/backend/CODEHOST_SECRET`, {
+      method: 'PUT',
+      json: { value: 'codehost' },
+      headers: { apikey: record(root).service_role_key },
+    })
+    expect(put.status).toBe(204)
+    running.child.kill('SIGINT')
+    await running.finished
+    const again = await startShop(root)
+    expect(again.running.output()).not.toContain('CODEHOST_SECRET')
   })
 
   it('5.5 a granted table without row-level security is said', async () => {

@@ -114,6 +114,7 @@ describe('directions', () => {
       'cli/start.ts',
       'cli/target.ts',
       'cli/webhooks/deliveries.ts',
+      'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
       'cli/webhooks/mounted.ts',
       'cli/webhooks/replay.ts',

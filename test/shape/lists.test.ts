@@ -83,7 +83,7 @@ describe('closed lists', () => {
     expect(missing(rule('7.2') + section('Preset identifiers'), webhookProviders)).toEqual([])
     const flags = verbs.flatMap(({ options }) => options.map(({ long }) => long!))
     const commands = section('10. Command line') + rule('8.1') + rule('8.2')
-    expect(missing(commands, [...verbs.map(({ name }) => name), ...flags])).toEqual([])
+    expect(missing(commands, [...verbs.flatMap(({ name }) => name.split(' ')), ...flags])).toEqual([])
     const numbers = new Set([...rule('10.2').matchAll(/(?<![\d.])(\d+)(?![\d.])/g)].map(([, number]) => number))
     expect(Object.values(exitCodes).filter((number) => !numbers.has(String(number)))).toEqual([])
   })
