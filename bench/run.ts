@@ -1,9 +1,11 @@
 /** `npm run bench -- <name>`: every figure beside a peer's of the same run, as a ratio. */
+import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchRequests } from './requests/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
 const benches: Record<string, () => Promise<void>> = {
+  availability: benchAvailability,
   build: benchBuild,
   requests: benchRequests,
   webhooks: benchWebhooks,

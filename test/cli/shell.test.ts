@@ -22,6 +22,8 @@ const texts = [
   'żółć 🚀',
 ]
 
+if (!hasBash) process.stderr.write('the quoting of printed commands is skipped: there is no bash\n')
+
 describe('shellWord', () => {
   it('leaves a plain word as it is, and quotes every other', () => {
     expect(shellWord('http://127.0.0.1:8787/orders')).toBe('http://127.0.0.1:8787/orders')

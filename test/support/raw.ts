@@ -30,7 +30,7 @@ export function sendRaw(request: RawRequest): Promise<RawAnswer> {
   const length = chunk === undefined ? `content-length: ${bytes.length}` : 'transfer-encoding: chunked'
   const head = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close', length]
   const lines = [...head, ...headers.map(([name, value]) => `${name}: ${value}`)]
-  const parts = [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')]
+  const parts: Buffer[] = [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')]
   parts.push(...(chunk === undefined ? [bytes] : chunks(bytes, chunk)))
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), hostname, () => socket.write(Buffer.concat(parts)))
