@@ -8,7 +8,7 @@ import { readMarks } from './marks.ts'
 
 export function readMembers(program: Program, file: SourceFile, members: readonly MemberSyntax[]): Member[] {
   return members
-    .map(({ name, place, line, unfit, decorators, parameters }) => ({
+    .map(({ name, place, line, unfit, decorators, parameters, result }) => ({
       name,
       place,
       line,
@@ -22,8 +22,23 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
         typePlace: parameter.typePlace,
         typeNames: parameter.decorators.length > 0 ? namesOf(program, file, parameter.typeNames) : [],
       })),
+      result:
+        result && isAnyValue(program, file, result.typeNames) ? { text: result.text, place: result.place } : undefined,
     }))
     .filter(({ marks, parameters }) => marks.length > 0 || parameters.some((parameter) => parameter.marks.length > 0))
+}
+
+/** Types whose values are nothing, a `Response`, or unknown. */
+const noValues = new Set(['void', 'undefined', 'null', 'never', 'any', 'unknown', 'Promise', 'Response', 'globalThis'])
+
+/** @param names of a declared type; absent: it is a value that was written out. */
+function isAnyValue(program: Program, file: SourceFile, names: readonly string[] | undefined, depth = 0): boolean {
+  if (!names) return true
+  return names.some((name) => {
+    if (noValues.has(name)) return false
+    const inner = depth < 3 ? program.namesInType(file, name) : undefined
+    return !inner || isAnyValue(program, file, inner, depth + 1)
+  })
 }
 
 /** The SDK's types by their own names, whatever they are called here; an alias as what it stands for. */

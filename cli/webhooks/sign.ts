@@ -1,6 +1,6 @@
 /** Signs as a sender would, with the secret that the local stack verifies by: no account, no network. */
 import { createHash, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import type { HmacProof, Proof, PublicKeyProof } from '../../src/wire/webhook-schemes.ts'
+import { type HmacProof, type Proof, type PublicKeyProof, proofUnder } from '../../src/wire/webhook-schemes.ts'
 
 export interface ToSign {
   body: Buffer
@@ -16,7 +16,8 @@ export interface ToSign {
 export type SigningKey = { secret: string } | { privateKey: KeyObject }
 
 /** @returns the headers that prove it. */
-export function signDelivery(proof: Proof, key: SigningKey, delivery: ToSign): Record<string, string> {
+export function signDelivery(declared: Proof, key: SigningKey, delivery: ToSign): Record<string, string> {
+  const proof = 'secret' in key ? proofUnder(declared, key.secret) : declared
   switch (proof.by) {
     case 'hmac':
       return signByHmac(proof, secretOf(key), delivery)
@@ -24,6 +25,8 @@ export function signDelivery(proof: Proof, key: SigningKey, delivery: ToSign): R
       return { [proof.header]: createHmac('sha1', secretOf(key)).update(urlText(delivery)).digest('base64') }
     case 'token':
       return { [proof.header]: tokenOf(secretOf(key), delivery) }
+    case 'secret':
+      return { [proof.header]: secretOf(key) }
     default:
       return signByKey(proof, key, delivery)
   }
@@ -43,7 +46,7 @@ function signByHmac(proof: HmacProof, secret: string, { body, at, id }: ToSign):
   const signature = hmac.digest(proof.encoding)
   const value =
     proof.parts !== undefined
-      ? `${proof.parts.timestamp}=${at},${proof.parts.signature}=${signature}`
+      ? [`${proof.parts.timestamp}=${at}`, `${proof.parts.signature}=${signature}`].join(proof.parts.separator ?? ',')
       : proof.label !== undefined
         ? `${proof.label},${signature}`
         : `${proof.prefix ?? ''}${signature}`

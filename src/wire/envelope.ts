@@ -8,6 +8,7 @@ export const errorCodes = {
   email_not_verified: { status: 403, description: 'a verified email address is required' },
   not_found: { status: 404, description: 'there is nothing at this address' },
   method_not_allowed: { status: 405, description: 'this address does not answer that method' },
+  request_timeout: { status: 408, description: 'the body did not arrive in time' },
   conflict: { status: 409, description: 'this conflicts with what is stored' },
   precondition_failed: { status: 412, description: 'this was changed meanwhile' },
   payload_too_large: { status: 413, description: 'the body is too large' },

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleOf } from '../../cli/webhooks/sample.ts'
 import { type SigningKey, signDelivery } from '../../cli/webhooks/sign.ts'
 import { findPort } from '../../local/ports.ts'
-import { eventKey, parsePayload } from '../../runtime/webhooks/payload.ts'
+import { eventKey, readPayload } from '../../runtime/webhooks/payload.ts'
 import { presets, type Scheme, schemeOfBlock, standardWebhooks } from '../../src/wire/webhook-schemes.ts'
 import { packageRoot, stack, start } from '../support/command.ts'
 import { copyProject, temporaryFolder, temporaryProject } from '../support/project.ts'
@@ -75,7 +75,7 @@ describe('what is signed', () => {
   ])('%s: the sample of %s has that event key', (name, event) => {
     const scheme = schemeOf(name)
     const { body, headers } = sampleOf(scheme, event, { note: 'mine' })
-    const payload = parsePayload(scheme.payload, new Uint8Array(Buffer.from(body)))
+    const { value: payload } = readPayload(scheme.payload, new Uint8Array(Buffer.from(body)))
     expect(eventKey(scheme.event, new Headers(headers), payload)).toBe(event)
     expect(body).toContain('mine')
   })
