@@ -14,6 +14,7 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
       line,
       unfit,
       marks: readMarks(program, file, decorators),
+      result,
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         place: parameter.place,
@@ -22,10 +23,14 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
         typePlace: parameter.typePlace,
         typeNames: parameter.decorators.length > 0 ? namesOf(program, file, parameter.typeNames) : [],
       })),
-      result:
-        result && isAnyValue(program, file, result.typeNames) ? { text: result.text, place: result.place } : undefined,
     }))
     .filter(({ marks, parameters }) => marks.length > 0 || parameters.some((parameter) => parameter.marks.length > 0))
+    .map(({ result, ...member }) => {
+      // a route sends what its handler returns, and looking up types is not free
+      const isDropped =
+        result && member.marks.some(({ name }) => name === 'On') && isAnyValue(program, file, result.typeNames)
+      return { ...member, result: isDropped ? { text: result.text, place: result.place } : undefined }
+    })
 }
 
 /** Types whose values are nothing, a `Response`, or unknown. */

@@ -1,0 +1,274 @@
+/** 7.8: the bodies in flight of one isolate, what they may hold and how long they may take; and what waits to be recorded. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Call } from '../../runtime/call.ts'
+import type { Webhook } from '../../runtime/table.ts'
+import { createBodies } from '../../runtime/webhooks/body.ts'
+import { createLeases } from '../../runtime/webhooks/leases.ts'
+import { createRecorder } from '../../runtime/webhooks/recorder.ts'
+import type { Outcome } from '../../runtime/webhooks/store.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const mebibyte = 1024 * 1024
+
+describe('leases', () => {
+  it('give as much as there is, and what is released is there again', () => {
+    const leases = createLeases(10, 1_000)
+    const first = leases.take(6)!
+    expect(leases.take(5)).toBeUndefined()
+    const second = leases.take(4)!
+    expect([second.resize(5), first.resize(5), second.resize(5)]).toEqual([false, true, true])
+    first.release()
+    first.release()
+    expect(second.resize(11)).toBe(false)
+    expect(leases.take(5)).toBeDefined()
+  })
+
+  it('one that is alone may exceed the limit where that is allowed, and then nobody else gets any', () => {
+    const leases = createLeases(10, 1_000, true)
+    const large = leases.take(11)!
+    expect([leases.take(1), leases.take(0), large.resize(100)]).toEqual([undefined, undefined, true])
+    large.release()
+    const [one, other] = [leases.take(5)!, leases.take(5)!]
+    expect(one.resize(6)).toBe(false)
+    other.release()
+    expect(one.resize(60)).toBe(true)
+  })
+
+  it('one that nobody renews counts no longer, until it is renewed', () => {
+    const leases = createLeases(10, 1_000)
+    const lost = leases.take(10)!
+    vi.advanceTimersByTime(1_000)
+    expect(leases.take(1)).toBeUndefined()
+    vi.advanceTimersByTime(1)
+    const other = leases.take(10)!
+    expect([other !== undefined, leases.count()]).toEqual([true, 1])
+    lost.renew()
+    other.release()
+    expect(leases.take(1)).toBeUndefined()
+  })
+})
+
+describe('bodies in flight', () => {
+  /** A body whose chunks a test hands out. */
+  function upload(headers: Record<string, string> = {}) {
+    let controller!: ReadableStreamDefaultController<Uint8Array>
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      start(own) {
+        controller = own
+      },
+      cancel() {
+        isCancelled = true
+      },
+    })
+    const request = new Request('https://hooks.example/', {
+      method: 'POST',
+      body,
+      headers,
+      duplex: 'half',
+    } as RequestInit)
+    return {
+      request,
+      send: (length: number) => controller.enqueue(new Uint8Array(length)),
+      end: () => controller.close(),
+      fail: () => controller.error(new Error('the client has gone')),
+      isCancelled: () => isCancelled,
+    }
+  }
+  const stated = (length: number) => upload({ 'content-length': String(length) })
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  /** What has become of it once everything that can happen now has happened. */
+  const settled = (work: Promise<unknown>) =>
+    Promise.race([
+      work.then(
+        () => 'held',
+        (error) => `${error.status ?? error.message}`,
+      ),
+      turn()
+        .then(turn)
+        .then(() => 'waiting'),
+    ])
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  })
+
+  it('share 64 MiB: the one that is too much gets 503 with retry-after, and the one that is in time is read', async () => {
+    const hold = createBodies()
+    const first = stated(40 * mebibyte)
+    const held = hold(first.request, undefined)
+    await expect(hold(stated(24 * mebibyte + 1).request, undefined)).rejects.toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      details: { headers: { 'retry-after': '1' } },
+    })
+    expect(await settled(hold(stated(24 * mebibyte).request, undefined))).toBe('waiting')
+    first.send(40 * mebibyte)
+    first.end()
+    expect((await held).bytes.length).toBe(40 * mebibyte)
+  })
+
+  it('what comes without a length counts as it grows', async () => {
+    const hold = createBodies()
+    const [first, second] = [upload(), upload()]
+    const [one, other] = [hold(first.request, undefined), hold(second.request, undefined)]
+    first.send(40 * mebibyte)
+    expect(await settled(one)).toBe('waiting')
+    second.send(24 * mebibyte)
+    expect(await settled(other)).toBe('waiting')
+    second.send(1)
+    expect(await settled(other)).toBe('503')
+    expect(second.isCancelled()).toBe(true)
+    first.send(30 * mebibyte) // alone now
+    first.end()
+    expect((await one).bytes.length).toBe(70 * mebibyte)
+  })
+
+  it('one alone may exceed it, and all others wait for its end', async () => {
+    const hold = createBodies()
+    const large = stated(65 * mebibyte)
+    const held = hold(large.request, undefined)
+    expect(await settled(hold(stated(1).request, undefined))).toBe('503')
+    large.send(65 * mebibyte)
+    large.end()
+    const { release } = await held
+    expect(await settled(hold(stated(1).request, undefined))).toBe('503')
+    release()
+    expect(await settled(hold(stated(1).request, undefined))).toBe('waiting')
+  })
+
+  it.each<[string, (one: ReturnType<typeof upload>) => void]>([
+    ['whose client goes away', (one) => one.fail()],
+    ['that takes too long', () => vi.advanceTimersByTime(32_000)],
+    ['whose request the runtime has ended', () => vi.setSystemTime(Date.now() + 6_000)],
+  ])('an upload %s counts no longer', async (_what, end) => {
+    const hold = createBodies()
+    const lost = stated(64 * mebibyte)
+    const held = hold(lost.request, undefined)
+    held.catch(() => {})
+    expect(await settled(hold(stated(1).request, undefined))).toBe('503')
+    end(lost)
+    await turn()
+    expect(await settled(hold(stated(64 * mebibyte).request, undefined))).toBe('waiting')
+  })
+
+  it.each([100, 2 * mebibyte, undefined])(
+    'a body of %s bytes that does not come within 30 s is 408',
+    async (length) => {
+      const hold = createBodies()
+      const slow = length === undefined ? upload() : stated(length)
+      const held = hold(slow.request, undefined)
+      held.catch(() => {})
+      slow.send(50)
+      vi.advanceTimersByTime(30_000)
+      expect(await settled(held)).toBe('waiting')
+      vi.advanceTimersByTime(1_000)
+      await expect(held).rejects.toMatchObject({ status: 408, code: 'request_timeout' })
+    },
+  )
+
+  it('a large one that goes on arriving is given the time that 64 KiB a second take, and one that trickles is not', async () => {
+    const hold = createBodies()
+    const [steady, trickling] = [upload(), upload()]
+    const [held, lost] = [hold(steady.request, undefined), hold(trickling.request, undefined)]
+    lost.catch(() => {})
+    for (let second = 0; second < 60; second++) {
+      steady.send(64 * 1024)
+      if (second < 30) trickling.send(1)
+      await turn()
+      vi.advanceTimersByTime(1_000)
+    }
+    await expect(lost).rejects.toMatchObject({ status: 408 })
+    steady.end()
+    expect((await held).bytes.length).toBe(60 * 64 * 1024)
+  })
+
+  it('a longer one than maxBodyBytes is 413, whether it says so or not; one of that length is taken', async () => {
+    const hold = createBodies()
+    expect(await settled(hold(stated(11).request, 10))).toBe('413')
+    const [fitting, long] = [upload(), upload()]
+    const [held, lost] = [hold(fitting.request, 10), hold(long.request, 10)]
+    for (const one of [fitting, long]) one.send(10)
+    fitting.end()
+    long.send(1)
+    expect((await held).bytes.length).toBe(10)
+    expect(await settled(lost)).toBe('413')
+    expect(await settled(hold(new Request('https://hooks.example/', { method: 'POST' }), 10))).toBe('held')
+  })
+})
+
+describe('records', () => {
+  const webhook = { name: 'shop', record: { days: 30 } } as Webhook
+
+  /** A database that is as slow as a test wants it. */
+  function recorder() {
+    const lines: [string, Record<string, unknown> | undefined][] = []
+    const running: (() => void)[] = []
+    let most = 0
+    let written = 0
+    const call = {
+      log: (_level: string, message: string, fields?: Record<string, unknown>) => lines.push([message, fields]),
+    } as unknown as Call
+    const record = createRecorder({
+      async run(_call, _isReadOnly, work) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        running.push(resolve)
+        most = Math.max(most, running.length)
+        await promise
+        running.splice(running.indexOf(resolve), 1)
+        return work({ service: {} } as never)
+      },
+      store: {
+        recordDelivery: async () => {
+          written++
+        },
+      } as never,
+    })
+    const drain = async () => {
+      while (running.length > 0) {
+        for (const finish of [...running]) finish()
+        await vi.advanceTimersByTimeAsync(50)
+      }
+    }
+    return {
+      record: (outcome: Outcome['outcome']) => record(call, webhook, { outcome }, 401, Date.now()),
+      drain,
+      lines,
+      most: () => most,
+      written: () => written,
+    }
+  }
+
+  it('a flood of refused deliveries takes one connection, and what is too much is dropped and counted in one line', async () => {
+    const { record, drain, lines, most, written } = recorder()
+    const all = Array.from({ length: 1_000 }, () => record('refused'))
+    await vi.advanceTimersByTimeAsync(0)
+    await drain()
+    await Promise.all(all)
+    expect([most(), written()]).toEqual([1, 201])
+    expect(lines).toEqual([
+      [
+        'webhook shop: 799 deliveries were not recorded, because too many waited to be',
+        { webhook: 'shop', dropped: 799 },
+      ],
+    ])
+  })
+
+  it('genuine ones do not wait behind refused ones, and take four connections', async () => {
+    const { record, drain, most, written } = recorder()
+    const all = [
+      ...Array.from({ length: 50 }, () => record('refused')),
+      ...Array.from({ length: 50 }, () => record('handled')),
+    ]
+    await vi.advanceTimersByTimeAsync(0)
+    expect(most()).toBe(5)
+    await drain()
+    await Promise.all(all)
+    expect([most(), written()]).toEqual([5, 100])
+  })
+})
