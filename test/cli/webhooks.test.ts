@@ -13,7 +13,8 @@ import { copyProject, temporaryFolder, temporaryProject } from '../support/proje
 import { privateKey } from '../support/schemes.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 
-const schemeOf = (name: SenderName): Scheme => (name === 'standard' ? schemeOfBlock(standardWebhooks) : presets[name])
+const schemeOf = (name: SenderName): Scheme =>
+  name === 'standard' || name === 'svix' ? schemeOfBlock(standardWebhooks) : presets[name]
 const isPublic = (name: SenderName) => ['ed25519', 'ecdsa'].includes(schemeOf(name).proof.by)
 const keyOf = (name: SenderName): SigningKey =>
   isPublic(name) ? { privateKey: privateKey(senders[name].secret) } : { secret: senders[name].secret }

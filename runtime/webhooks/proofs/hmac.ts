@@ -94,10 +94,14 @@ function readParts(header: string, names: NonNullable<HmacProof['parts']>): Stat
   let timestamp: string | undefined
   let hasOther = false
   const signatures: string[] = []
-  for (const item of header.split(names.separator ?? ',')) {
+  const { separator = ',' } = names
+  for (const item of header.split(separator)) {
     const part = item.trim()
     const equals = part.indexOf('=')
+    if (equals === -1) return refusal('bad_encoding', 'a part of the signature header has no equals sign')
     const [name, value] = [part.slice(0, equals), part.slice(equals + 1)]
+    // two headers arrive as one, with a comma between
+    if (separator !== ',' && part.includes(',')) return refusal('bad_encoding', 'the signature header came twice')
     if (name === names.signature) signatures.push(value)
     else if (name !== names.timestamp) hasOther ||= /^[a-z]\d+$/.test(name)
     else if (timestamp === undefined) timestamp = value
