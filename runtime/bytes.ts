@@ -17,22 +17,6 @@ export async function readJson(request: Request): Promise<unknown> {
   return parsed.value
 }
 
-/** @param most longest body, in bytes; absent: any. @throws HttpError 413, before more than that was kept. */
-export async function readBody(request: Request, most?: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (most === undefined) return new Uint8Array(await request.arrayBuffer())
-  const tooLarge = () => refuse('payload_too_large', `the body may have ${most} bytes`)
-  const stated = request.headers.get('content-length')
-  if (Number(stated ?? 0) > most) throw tooLarge()
-  if (stated !== null) {
-    const body = new Uint8Array(await request.arrayBuffer()) // no more comes than was stated; chunk by chunk it costs twice
-    if (body.length > most) throw tooLarge()
-    return body
-  }
-  const body = await readAtMost(request.body, most)
-  if (!body) throw tooLarge()
-  return body
-}
-
 /** @returns `undefined` as soon as there is more; the rest is not asked for. */
 export async function readAtMost(
   stream: ReadableStream<Uint8Array> | null,

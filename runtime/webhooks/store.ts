@@ -22,17 +22,22 @@ type Turn = 'first' | 'copy' | 'busy'
  * transaction comes before the row.
  */
 async function takeTurn(service: Session, webhook: string, id: string): Promise<Turn> {
-  const [turn] = await service.query<{ is_held: boolean; is_added: boolean }>(
-    `with lock as materialized (
-       select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1 || ' ' || $2, 0)) as is_held
+  const [turn] = await service.query<{ is_seen: boolean; is_held: boolean; is_added: boolean }>(
+    `with known as materialized (
+       select exists (select from webhooks.seen where webhook = $1 and id = $2) as is_seen
+     ), lock as materialized (
+       select case when is_seen then false
+         else pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1 || ' ' || $2, 0)) end as is_held
+       from known
      ), added as (
        insert into webhooks.seen (webhook, id) select $1, $2 from lock where is_held on conflict do nothing returning 1
      )
-     select is_held, exists (select from added) as is_added from lock`,
+     select is_seen, is_held, exists (select from added) as is_added from known, lock`,
     [webhook, id],
   )
+  if (turn!.is_seen) return 'copy' // copies take no lock: many at once would keep each other from it
   if (!turn!.is_held) return 'busy'
-  if (!turn!.is_added) return 'copy'
+  if (!turn!.is_added) return 'copy' // the first has ended since this statement began
   await service.query(
     `delete from webhooks.seen where ctid in (select ctid from webhooks.seen
        where seen_at < now() - make_interval(days => $1) limit $2 for update skip locked)`,

@@ -1015,5 +1015,8 @@ function formLegitimate(base: Base, extra: Record<string, string>): Twin[] {
 
 /** Signed as if at that time. */
 export async function timed(sender: Sender, url: string, timestamp: number): Promise<Delivery> {
-  return withClaim(await baseOf(sender, url), { timestamp: String(timestamp) })
+  const base = await baseOf(sender, url)
+  if (base.scheme.header !== 'linear-signature') return withClaim(base, { timestamp: String(timestamp) })
+  const sent = JSON.parse(Buffer.from(base.claim.body).toString())
+  return withClaim(base, { body: bytesOf(JSON.stringify({ ...sent, webhookTimestamp: timestamp * 1000 })) })
 }
