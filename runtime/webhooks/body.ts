@@ -20,7 +20,7 @@ const lifeMs = 5 * heartbeatMs
 /** Up to this length, in bytes, a body is read in one piece, which costs half of what chunks cost. */
 const longestPiece = 1024 * 1024
 
-export interface HeldBody {
+interface HeldBody {
   bytes: Uint8Array<ArrayBuffer>
   /** The delivery has ended. */
   release(): void

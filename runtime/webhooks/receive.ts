@@ -15,7 +15,6 @@ import { answerHandshake, answerSubscription, handlerAnswer, tableAnswer } from 
 import { createBodies } from './body.ts'
 import { type Claim, type Readers, type Refusal, readClaim, refusal } from './claim.ts'
 import { eventKey, field, isKeyInBody, readPayload } from './payload.ts'
-import { createRecorder } from './recorder.ts'
 import { refusalLine } from './refusals.ts'
 import { secretKey } from './secret.ts'
 import { utf8 } from './signed.ts'
@@ -97,7 +96,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
     ]),
   )
   const holdBody = createBodies()
-  const record = store && createRecorder({ run, store })
+  const record = store?.createRecorder(run)
 
   return async function receive(call, name) {
     const found = mounted.get(name)

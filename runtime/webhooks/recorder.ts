@@ -1,11 +1,12 @@
 /** Deliveries are written down after their answers, a few at a time: a flood of forged ones must not take the database's connections (contract 7.8). */
 
+import type { Session } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import type { RequestDatabase } from '../database/transaction.ts'
 import { errorFields } from '../log.ts'
 import type { Webhook } from '../table.ts'
 import { createLeases, type Leases } from './leases.ts'
-import type { createStore, Outcome } from './store.ts'
+import type { Outcome } from './store.ts'
 
 /** Transactions of one isolate that record at the same time: genuine deliveries, and refused ones in single file. */
 const mostAtOnce = 4
@@ -24,10 +25,14 @@ const pollMs = 50
 /** Shortest time between two lines about deliveries that were not recorded, in milliseconds. */
 const reportMs = 60_000
 
-export interface RecorderOptions {
-  run(call: Call, isReadOnly: boolean, work: (database: RequestDatabase) => Promise<Response>): Promise<Response>
-  store: ReturnType<typeof createStore>
-}
+type Run = (
+  call: Call,
+  isReadOnly: boolean,
+  work: (database: RequestDatabase) => Promise<Response>,
+) => Promise<Response>
+
+/** Writes one delivery, in the transaction that is open. */
+type Write = (service: Session, ...delivery: Parameters<Recorder>) => Promise<void>
 
 /** Never fails: that a delivery is not recorded is logged, and does not concern its sender. */
 export type Recorder = (call: Call, webhook: Webhook, outcome: Outcome, status: number, began: number) => Promise<void>
@@ -37,7 +42,7 @@ interface Lane {
   waiting: Leases
 }
 
-export function createRecorder({ run, store }: RecorderOptions): Recorder {
+export function createRecorder(run: Run, write: Write): Recorder {
   const lane = (atOnce: number, waiting: number): Lane => ({
     slots: createLeases(atOnce, recordMs),
     waiting: createLeases(waiting, 20 * pollMs),
@@ -77,7 +82,7 @@ export function createRecorder({ run, store }: RecorderOptions): Recorder {
     place.release()
     try {
       await run(call, true, async ({ service }) => {
-        await store.recordDelivery(service, call, webhook, outcome, status, began)
+        await write(service, call, webhook, outcome, status, began)
         return new Response()
       })
     } catch (error) {

@@ -21,5 +21,5 @@ const advice: Record<RefusalReason, (webhook: Webhook) => string> = {
 }
 
 export function refusalLine(webhook: Webhook, { reason, detail }: Refusal): string {
-  return `webhook ${webhook.name} refused a delivery (${reason}): ${detail}. ${advice[reason](webhook)}`
+  return `webhook ${webhook.name} refused a delivery: ${reason}: ${detail}. ${advice[reason](webhook)}`
 }

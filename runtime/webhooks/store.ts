@@ -7,6 +7,7 @@ import type { Call } from '../call.ts'
 import type { Webhook } from '../table.ts'
 import type { Claim } from './claim.ts'
 import { textField } from './payload.ts'
+import { createRecorder } from './recorder.ts'
 import { utf8 } from './signed.ts'
 
 /** Longer than any sender goes on trying. */
@@ -61,7 +62,11 @@ async function deliveryId(
 
 /** For the generated entry: one name for all of it. */
 export function createStore() {
-  return { takeTurn, deliveryId, recordDelivery }
+  return {
+    takeTurn,
+    deliveryId,
+    createRecorder: (run: Parameters<typeof createRecorder>[0]) => createRecorder(run, recordDelivery),
+  }
 }
 
 /** What has become of a delivery so far. */

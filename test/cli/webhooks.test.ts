@@ -126,7 +126,8 @@ describe('a running stack', () => {
     expect(failing.stderr).toContain('what the handler reads is given by --json')
 
     const listed = await run('list', '--json')
-    expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length)
+    // a plain token and a signing token of gitlab have a webhook each
+    expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length + 1)
     expect(JSON.parse(listed.stdout).data[0]).toMatchObject({ name: 'payments', secret: { set: true } })
 
     const { stdout } = await run('deliveries', 'payments', '--json')

@@ -265,7 +265,7 @@ describe('7.8 refused deliveries', () => {
     expect(row).toMatchObject({ outcome: 'refused', reason })
     expect(row!.body?.toString()).toBe(isKept ? '{"type":"slow"}' : undefined)
     expect(await hooks.logged((line) => line['reason'] === reason)).toMatchObject({
-      message: expect.stringMatching(/^webhook once refused a delivery \(\w+\): .+\. [A-Z].+\.$/),
+      message: expect.stringMatching(/^webhook once refused a delivery: \w+: .+\. [A-Z].+\.$/),
     })
   })
 

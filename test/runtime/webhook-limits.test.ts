@@ -214,8 +214,8 @@ describe('records', () => {
     const call = {
       log: (_level: string, message: string, fields?: Record<string, unknown>) => lines.push([message, fields]),
     } as unknown as Call
-    const record = createRecorder({
-      async run(_call, _isReadOnly, work) {
+    const record = createRecorder(
+      async (_call, _isReadOnly, work) => {
         const { promise, resolve } = Promise.withResolvers<void>()
         running.push(resolve)
         most = Math.max(most, running.length)
@@ -223,12 +223,10 @@ describe('records', () => {
         running.splice(running.indexOf(resolve), 1)
         return work({ service: {} } as never)
       },
-      store: {
-        recordDelivery: async () => {
-          written++
-        },
-      } as never,
-    })
+      async () => {
+        written++
+      },
+    )
     const drain = async () => {
       while (running.length > 0) {
         for (const finish of [...running]) finish()

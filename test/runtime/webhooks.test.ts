@@ -664,7 +664,7 @@ describe('7.9 the line of a refusal', () => {
 
   it.each(Object.keys(reasons) as RefusalReason[])('%s: whole sentences that say what to do next', (reason) => {
     const line = refusalLine(webhook, { reason, detail: 'the header x is missing' })
-    expect(line).toMatch(/^webhook shop refused a delivery \(\w+\): the header x is missing\. [A-Z].*\.$/)
+    expect(line).toMatch(/^webhook shop refused a delivery: \w+: the header x is missing\. [A-Z].*\.$/)
     expect(line.replace('no proxy', 'a proxy')).toContain(reasons[reason])
   })
 })
