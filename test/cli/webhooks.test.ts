@@ -154,7 +154,7 @@ describe('a running stack', () => {
     const stale = await run('replay', deliveries[1].id, '--as-received')
     expect([stale.code, JSON.parse(stale.stdout).error]).toEqual([4, 'unauthorized'])
     expect(stale.stderr).toContain('the signature was refused: the log of the stack names the reason beside req_')
-    expect(running.output()).toContain('webhook payments refused a delivery: stale_timestamp: signed 30')
+    expect(running.output()).toContain('webhook payments refused a delivery: stale_timestamp: it was signed 30')
     expect((await run('replay', deliveries[1].id)).code).toBe(0)
     expect(await run('replay', 'dlv_nothing')).toMatchObject({ code: 2, stdout: '' })
     running.child.kill('SIGINT')
