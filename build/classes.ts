@@ -3,6 +3,7 @@ import type { ts as TS } from 'ts-morph'
 import type { Place } from './declaration.ts'
 import { type Expression, propertyName } from './expression.ts'
 import type { Reader } from './project.ts'
+import { type ResultSyntax, readResult } from './results.ts'
 import { hasModifier, namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
@@ -40,6 +41,7 @@ export interface MemberSyntax {
   unfit: Unfit | undefined
   decorators: DecoratorSyntax[]
   parameters: ParameterSyntax[]
+  result: ResultSyntax | undefined
 }
 
 export interface ClassSyntax {
@@ -155,6 +157,7 @@ function readMember(reader: Reader, node: TS.ClassElement): MemberSyntax[] {
       unfit: name === undefined ? 'computed name' : unfitness(node),
       decorators,
       parameters,
+      result: ts.isMethodDeclaration(node) ? readResult(reader, node) : undefined,
     },
   ]
 }

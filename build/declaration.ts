@@ -143,6 +143,8 @@ export interface Member {
   unfit: Unfit | undefined
   marks: Mark[]
   parameters: HandlerParameter[]
+  /** A result that is neither nothing nor a `Response`, where the text tells. */
+  result: { text: string; place: Place } | undefined
 }
 
 export interface HandlerParameter {

@@ -1,23 +1,6 @@
 /** Bodies and encodings, strictly: what is not exactly well-formed is refused, never repaired. */
-import { refuse } from '../src/sdk/errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** @param most longest body, in bytes; absent: any. @throws HttpError 413, before more than that was kept. */
-export async function readBody(request: Request, most?: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (most === undefined) return new Uint8Array(await request.arrayBuffer())
-  const tooLarge = () => refuse('payload_too_large', `the body may have ${most} bytes`)
-  const stated = request.headers.get('content-length')
-  if (Number(stated ?? 0) > most) throw tooLarge()
-  if (stated !== null) {
-    const body = new Uint8Array(await request.arrayBuffer()) // no more comes than was stated; chunk by chunk it costs twice
-    if (body.length > most) throw tooLarge()
-    return body
-  }
-  const body = await readAtMost(request.body, most)
-  if (!body) throw tooLarge()
-  return body
-}
 
 /** @returns `undefined` as soon as there is more; the rest is not asked for. */
 export async function readAtMost(

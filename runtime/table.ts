@@ -107,8 +107,11 @@ export interface Webhook {
   /** The preset that was named, or `null` for a `signature` block. */
   provider: WebhookProvider | null
   scheme: Scheme
-  /** Vault entries: what deliveries are signed with, and during a rotation what they were signed with (contract 7.5). */
-  secret: { env: string; previous?: string }
+  /**
+   * Vault entries: what deliveries are signed with, during a rotation what they were signed with (contract 7.5), and the
+   * token that a `subscribe` handshake must name.
+   */
+  secret: { env: string; previous?: string; verify?: string }
   /** As the sender was given it, without a query. */
   publicUrl?: string
   /** Each delivery is handled once (contract 7.7). */

@@ -75,12 +75,14 @@ const readers = {
   token: ['readToken', 'token.ts'],
   ed25519: ['readPublicKey', 'public-key.ts'],
   ecdsa: ['readPublicKey', 'public-key.ts'],
+  secret: ['readSecret', 'secret.ts'],
 } as const satisfies Record<Proof['by'], [string, string]>
 
 /** A worker carries what its own webhooks need, and one without any nothing of them. */
 function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: string[]; given: string } {
   if (webhooks.length === 0) return { imports: [], given: '' }
-  const kinds = [...new Set(webhooks.map(({ scheme }) => scheme.proof.by))].sort()
+  const proofs = webhooks.map(({ scheme }) => scheme.proof)
+  const kinds = [...new Set(proofs.flatMap((one) => (one.by === 'secret' ? [one.by, one.signed.by] : [one.by])))].sort()
   const keeps = webhooks.some(({ dedupe, record }) => dedupe || record)
   const from = (name: string, file: string) => `import { ${name} } from ${JSON.stringify(path.join(folder, file))}`
   const parts = new Map(kinds.map((kind) => [readers[kind][0], readers[kind][1]]))

@@ -8,12 +8,13 @@ import { readMarks } from './marks.ts'
 
 export function readMembers(program: Program, file: SourceFile, members: readonly MemberSyntax[]): Member[] {
   return members
-    .map(({ name, place, line, unfit, decorators, parameters }) => ({
+    .map(({ name, place, line, unfit, decorators, parameters, result }) => ({
       name,
       place,
       line,
       unfit,
       marks: readMarks(program, file, decorators),
+      result,
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         place: parameter.place,
@@ -24,6 +25,25 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
       })),
     }))
     .filter(({ marks, parameters }) => marks.length > 0 || parameters.some((parameter) => parameter.marks.length > 0))
+    .map(({ result, ...member }) => {
+      // a route sends what its handler returns, and looking up types is not free
+      const isDropped =
+        result && member.marks.some(({ name }) => name === 'On') && isAnyValue(program, file, result.typeNames)
+      return { ...member, result: isDropped ? { text: result.text, place: result.place } : undefined }
+    })
+}
+
+/** Types whose values are nothing, a `Response`, or unknown. */
+const noValues = new Set(['void', 'undefined', 'null', 'never', 'any', 'unknown', 'Promise', 'Response', 'globalThis'])
+
+/** @param names of a declared type; absent: it is a value that was written out. */
+function isAnyValue(program: Program, file: SourceFile, names: readonly string[] | undefined, depth = 0): boolean {
+  if (!names) return true
+  return names.some((name) => {
+    if (noValues.has(name)) return false
+    const inner = depth < 3 ? program.namesInType(file, name) : undefined
+    return !inner || isAnyValue(program, file, inner, depth + 1)
+  })
 }
 
 /** The SDK's types by their own names, whatever they are called here; an alias as what it stands for. */

@@ -98,10 +98,28 @@ export const webhooks = {
     summary: '`signs` contains a placeholder other than `{body}` and `{ts}`',
     why: 'It is taken as the very characters that it is. If the sender puts a value there, what is compared is not what was signed, and every delivery is 401.',
     message: ({ placeholder }) => `${placeholder} in \`signs\` is literal text: only {body} and {ts} are replaced`,
-    fix: ({ placeholder }) =>
-      placeholder === '{id}'
-        ? 'for Standard Webhooks write `signature: standardWebhooks`; else remove it, unless the sender signs these very characters'
-        : 'remove it, unless the sender signs these very characters',
+    fix: () => 'remove it, unless the sender signs these very characters',
+  }),
+  'webhook-id-literal': define<object>({
+    severity: 'warning',
+    summary: '`signs` contains `{id}`, and the block is not that of Standard Webhooks',
+    why: "Only the whole block of Standard Webhooks puts the delivery's id there. In every other block `{id}` is these four characters: what is compared is not what the sender has signed, and every delivery is 401.",
+    message: () => '{id} in `signs` is literal text: only `standardWebhooks` puts the id of a delivery there',
+    fix: () => 'write `signature: standardWebhooks`; else remove it, unless the sender signs these very characters',
+  }),
+  'webhook-verify-misplaced': define<{ provider: string }>({
+    summary: '`secret.verify` is given to a webhook whose provider is not `meta`',
+    why: 'It names the token of a handshake by GET that no other provider has. A webhook of another one answers GET with 405, and the entry would be stored for nothing; if it was meant to prove deliveries, they would go by the entry `env` all the same.',
+    message: ({ provider }) => `\`secret.verify\` has no meaning for ${provider}: it is the token of \`meta\``,
+    fix: () => 'remove it; a second secret that verifies during a rotation is `previous`',
+  }),
+  'webhook-result-dropped': define<{ name: string; result: string; provider: string | undefined }>({
+    severity: 'warning',
+    summary: 'A handler returns a value that its provider is never sent',
+    why: 'The answer to a delivery is fixed, unless the handler returns a `Response`. Only `slack discord twilio meta zoom` read answers, and send a returned object as JSON. From any other webhook the value goes nowhere, and neither the caller nor the log shows it.',
+    message: ({ name, result, provider }) =>
+      `${name} returns ${result}, which ${provider === undefined ? 'the sender' : `"${provider}"`} is not sent`,
+    fix: () => 'return nothing, or a `Response`; a value that only a test reads belongs in another method',
   }),
   'injector-in-webhook': define<{ name: string }>({
     summary: "A parameter of a webhook's handler has an injector",

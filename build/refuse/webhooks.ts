@@ -116,6 +116,12 @@ function refuseOptions(declaration: ClassDeclaration): Refusal<Place>[] {
     )
   }
   if (secret) refused.push(...refuseSecret(secret))
+  const verify = secret && option(secret, 'verify')
+  if (verify && preset !== undefined && presets[preset as WebhookProvider]?.handshake !== 'subscribe') {
+    refused.push(refusal('webhook-verify-misplaced', verify.place, { provider: preset }))
+  } else if (verify && signature && !provider) {
+    refused.push(refusal('webhook-verify-misplaced', verify.place, { provider: 'a `signature` block' }))
+  }
   if (signature) refused.push(...refuseSigned(signature))
   return refused
 }
@@ -128,10 +134,14 @@ function refuseSecret(secret: Fact): Refusal<Place>[] {
   }
   const refused = refuseForm(
     secret,
-    { is: 'record', keys: { env: string, previous: string }, required: { env: "env: 'PAYMENTS_SECRET'" } },
+    {
+      is: 'record',
+      keys: { env: string, previous: string, verify: string },
+      required: { env: "env: 'PAYMENTS_SECRET'" },
+    },
     '"secret"',
   )
-  for (const key of ['env', 'previous']) {
+  for (const key of ['env', 'previous', 'verify']) {
     const fact = option(secret, key)
     const entry = text(fact)
     const reason = entry === undefined ? undefined : refuseSecretName(entry)
@@ -155,7 +165,8 @@ function refuseSigned(signature: Fact): Refusal<Place>[] {
   }
   for (const [placeholder] of signs.matchAll(/\{[^{}]*\}/g)) {
     if (placeholder === '{body}' || placeholder === '{ts}') continue
-    refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
+    if (placeholder === '{id}') refused.push(refusal('webhook-id-literal', fact!.place, {}))
+    else refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
   }
   return refused
 }
@@ -187,9 +198,21 @@ function refuseImpossible(declaration: ClassDeclaration): Refusal<Place>[] {
   })
 }
 
+/** What a handler returns is an answer to the senders that read one; to all others it is not sent. */
+function refuseResults(declaration: ClassDeclaration): Refusal<Place>[] {
+  const provider = text(option(markOf(declaration, 'Webhook')!.arguments[0], 'provider'))
+  const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
+  if (isKnown && presets[provider as WebhookProvider].isInteractive) return []
+  return declaration.members.flatMap(({ name, marks, result }) =>
+    result && marks.some((mark) => mark.name === 'On')
+      ? [refusal('webhook-result-dropped', result.place, { name, result: result.text, provider })]
+      : [],
+  )
+}
+
 function refuseEvents(declaration: ClassDeclaration): Refusal<Place>[] {
   const bound = boundEvents(declaration)
-  const refused: Refusal<Place>[] = []
+  const refused: Refusal<Place>[] = refuseResults(declaration)
   if (bound.length === 0) refused.push(refusal('webhook-without-events', declaration.place, { name: declaration.name }))
   const first = new Map<string, Place>()
   for (const { mark, event } of bound) {

@@ -1,5 +1,6 @@
 /** `stack webhooks replay <dlv_id>`: a recorded delivery once more, byte for byte, signed again. */
 import { forgetSeen, isSeen, readDelivery, restoreSeen } from '../../local/deliveries.ts'
+import { proofUnder } from '../../src/wire/webhook-schemes.ts'
 import { Failure } from '../failure.ts'
 import { locateProject } from '../project.ts'
 import { addressOf, deliver } from './deliver.ts'
@@ -37,7 +38,8 @@ export async function runReplay(flags: ReplayFlags, id: string): Promise<void> {
       `  ${id} was refused then (${recorded.reason}): nobody knows who sent it, and here it is signed\n`,
     )
   }
-  const { proof } = scheme
+  const { key } = signer
+  const proof = 'secret' in key ? proofUnder(scheme.proof, key.secret) : scheme.proof
   const headers = underOwnNames(recorded.headers)
   const timestampHeader = 'timestampHeader' in proof ? proof.timestampHeader?.toLowerCase() : undefined
   const [statedIn, stated] =
@@ -62,7 +64,7 @@ export async function runReplay(flags: ReplayFlags, id: string): Promise<void> {
     if (flags.force) process.stderr.write(`  ${name} keeps no ids of deliveries: --force changes nothing\n`)
     return send()
   }
-  const seenId = await seenIdOf(scheme, delivery)
+  const seenId = await seenIdOf({ ...scheme, proof }, delivery)
   if (flags.force) return sendAgain(database_url, name, seenId, send)
   if (await isSeen(database_url, name, seenId)) {
     process.stderr.write(

@@ -1,6 +1,6 @@
 /** A delivery that has a certain event key: the least that its sender would send, with what the person gave. */
 import { randomBytes } from 'node:crypto'
-import type { Scheme } from '../../src/wire/webhook-schemes.ts'
+import { batchKey, type Scheme } from '../../src/wire/webhook-schemes.ts'
 import { Failure } from '../failure.ts'
 
 export interface Sample {
@@ -13,8 +13,12 @@ type Fields = Record<string, unknown>
 
 /** @param given what `--data` held: the payload, or what of it matters. */
 export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample {
-  const { event: source, idField } = scheme
-  const id: Fields = idField === undefined ? {} : { [idField]: `local_${randomBytes(8).toString('hex')}` }
+  const { event: source, idField, proof } = scheme
+  const timestampField = proof.by === 'hmac' ? proof.timestampField : undefined
+  const id: Fields = {
+    ...(idField === undefined ? {} : { [idField]: `local_${randomBytes(8).toString('hex')}` }),
+    ...(timestampField === undefined ? {} : { [timestampField]: Date.now() }),
+  }
   const fields = isFields(given) ? given : {}
   const isWhole = given !== undefined && !isFields(given)
   const json = (value: unknown, headers: Record<string, string> = {}): Sample => ({
@@ -26,6 +30,7 @@ export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample 
     case 'constant':
       return json([{ event: 'delivered', sg_event_id: randomBytes(8).toString('hex'), ...fields }])
     case 'header': {
+      if (!source.hasAction) return json(fields, { [source.header]: event })
       const dot = event.indexOf('.')
       const [name, action] = dot === -1 ? [event, undefined] : [event.slice(0, dot), event.slice(dot + 1)]
       return json({ ...fields, ...(action === undefined ? {} : { action }) }, { [source.header]: name })
@@ -44,12 +49,26 @@ export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample 
       if (isWhole && (scheme.payload[0] === 'form' || isInteractive || isCommand))
         throw new Failure('usage', '--data must be an object: it becomes a form')
       if (scheme.payload[0] === 'form') return form({ ...formField(scheme, event), ...fields })
+      if (source.action !== undefined) return json({ ...id, ...fields, ...withAction(source.action, first, event) })
+      if (event === 'endpoint.url_validation')
+        return json({ payload: { plainToken: 'local' }, ...fields, [first]: event })
       if (envelope === undefined) return json({ ...id, ...fields, [first]: event })
       if (isInteractive) return form({ payload: { ...fields, type: event } })
       if (isCommand) return form({ text: '', ...fields, command: event })
       if (event === 'url_verification') return json({ challenge: 'challenge', ...fields, type: event })
       if (event === 'app_rate_limited') return json({ ...fields, type: event })
       return json({ ...id, type: envelope.type, [envelope.inner]: { ...fields, type: event } })
+    }
+    case 'entries': {
+      const dot = event.indexOf('.')
+      const [object, kind] = dot === -1 ? ['page', event] : [event.slice(0, dot), event.slice(dot + 1)]
+      const kinds = kind === batchKey ? ['feed', 'mention'] : [kind]
+      const isMessage = kind === 'messaging' || kind === 'standby'
+      const changes = kinds.map((field) => ({ field, value: fields }))
+      return json({
+        object,
+        entry: [{ id: '1', time: Date.now(), ...(isMessage ? { [kind]: [fields] } : { changes }) }],
+      })
     }
   }
 }
@@ -68,6 +87,14 @@ const interactiveTypes: ReadonlySet<string> = new Set([
   'view_submission',
   'workflow_step_edit',
 ])
+
+/** `Issue.create` as the field that names the event, and the text at the path of its action. */
+function withAction(path: readonly string[], name: string, event: string): Fields {
+  const dot = event.indexOf('.')
+  if (dot === -1) return { [name]: event }
+  const action = path.reduceRight<unknown>((value, key) => ({ [key]: value }), event.slice(dot + 1))
+  return { [name]: event.slice(0, dot), ...(action as Fields) }
+}
 
 /** The statuses of messages and calls, by the field that each stands in. */
 const statusFields: Record<string, readonly string[]> = {

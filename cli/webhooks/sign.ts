@@ -1,7 +1,13 @@
 /** Signs as a sender would, with the secret that the local stack verifies by: no account, no network. */
 import { createHash, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
-import type { HmacProof, Proof, PublicKeyProof, Scheme } from '../../src/wire/webhook-schemes.ts'
+import {
+  type HmacProof,
+  type Proof,
+  type PublicKeyProof,
+  proofUnder,
+  type Scheme,
+} from '../../src/wire/webhook-schemes.ts'
 
 export interface ToSign {
   body: Buffer
@@ -17,7 +23,8 @@ export interface ToSign {
 export type SigningKey = { secret: string } | { privateKey: KeyObject }
 
 /** @returns the headers that prove it. */
-export function signDelivery(proof: Proof, key: SigningKey, delivery: ToSign): Record<string, string> {
+export function signDelivery(declared: Proof, key: SigningKey, delivery: ToSign): Record<string, string> {
+  const proof = 'secret' in key ? proofUnder(declared, key.secret) : declared
   switch (proof.by) {
     case 'hmac':
       return signByHmac(proof, secretOf(key), delivery)
@@ -27,6 +34,8 @@ export function signDelivery(proof: Proof, key: SigningKey, delivery: ToSign): R
       }
     case 'token':
       return { [proof.header]: tokenOf(secretOf(key), delivery) }
+    case 'secret':
+      return { [proof.header]: secretOf(key) }
     default:
       return signByKey(proof, key, delivery)
   }
@@ -50,6 +59,7 @@ function signedBytes(proof: Proof, delivery: ToSign): Buffer {
     case 'url':
       return Buffer.from(urlText(delivery))
     case 'token':
+    case 'secret':
       return body
     default:
       return Buffer.concat([Buffer.from(String(at)), body])
@@ -63,7 +73,7 @@ function signByHmac(proof: HmacProof, secret: string, delivery: ToSign): Record<
   const signature = createHmac(hash, key).update(signedBytes(proof, delivery)).digest(proof.encoding)
   const value =
     proof.parts !== undefined
-      ? `${proof.parts.timestamp}=${at},${proof.parts.signature}=${signature}`
+      ? [`${proof.parts.timestamp}=${at}`, `${proof.parts.signature}=${signature}`].join(proof.parts.separator ?? ',')
       : proof.label !== undefined
         ? `${proof.label},${signature}`
         : `${proof.prefix ?? ''}${signature}`

@@ -20,6 +20,12 @@ export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
         `webhook ${name}: its previous secret ${secret.previous} ${whyBefore} ${where(secret.previous!)}`,
       )
     }
+    if (secret.verify !== undefined && textBinding(call.env, secret.verify) === undefined) {
+      call.log(
+        'warn',
+        `webhook ${name} refuses to be subscribed: its token ${secret.verify} is unset ${where(secret.verify)}`,
+      )
+    }
   }
 }
 

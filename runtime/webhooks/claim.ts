@@ -14,8 +14,10 @@ export type RefusalReason =
 
 export interface Refusal {
   reason: RefusalReason
-  /** For whoever reads the log; holds nothing of a secret or a signature. */
+  /** What was wrong, for the log: a clause without a full stop, and nothing of a secret or a signature. */
   detail: string
+  /** Of a delivery that is refused for its time alone: whether it was genuine decides what is recorded (contract 7.8). */
+  claim?: Claim
 }
 
 export function refusal(reason: RefusalReason, detail: string): Refusal {
@@ -39,6 +41,8 @@ export interface Claim {
   id?: string
   /** The body is JSON, whatever its scheme says of bodies. */
   isJson?: boolean
+  /** The body's field with the time of sending, in milliseconds: the window is judged once the signature has held. */
+  timestampField?: string
 }
 
 /** The comparison is `subtle.verify`'s own: whole, and in constant time. What it throws for is no signature either. */

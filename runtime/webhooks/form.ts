@@ -1,9 +1,13 @@
 /** Forms (application/x-www-form-urlencoded) as bytes: what a signature covers is never decoded text. */
-import { isSame } from '../bytes.ts'
 import { recordOf } from '../record.ts'
-import { joined, utf8 } from './signed.ts'
 
-type Pair = readonly [name: Uint8Array<ArrayBuffer>, value: Uint8Array<ArrayBuffer>]
+/** Every field, decoded, one after the other in one buffer: a form may have as many as it has bytes. */
+interface Fields {
+  bytes: Uint8Array<ArrayBuffer>
+  count: number
+  /** Three offsets a field: where its name begins, where its value begins, and where that ends. */
+  offsets: Uint32Array
+}
 
 const ampersand = 0x26
 const equals = 0x3d
@@ -11,36 +15,41 @@ const plus = 0x2b
 const percent = 0x25
 const blank = 0x20
 
-const lenient = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
-
-function pairsOf(body: Uint8Array): Pair[] {
-  const pairs: Pair[] = []
-  for (let start = 0; start < body.length; ) {
-    const next = body.indexOf(ampersand, start)
-    const end = next === -1 ? body.length : next
-    const part = body.subarray(start, end)
-    const at = part.indexOf(equals)
-    if (part.length > 0) {
-      const [name, value] =
-        at === -1 ? [part, part.subarray(part.length)] : [part.subarray(0, at), part.subarray(at + 1)]
-      pairs.push([decoded(name), decoded(value)])
+function fieldsOf(body: Uint8Array): Fields {
+  const offsets = new Uint32Array(3 * countFields(body))
+  const bytes = new Uint8Array(body.length)
+  let count = 0
+  let length = 0
+  for (let index = 0; index < body.length; index++) {
+    if (body[index] === ampersand) continue
+    offsets[3 * count] = length
+    let hasName = false
+    for (; index < body.length && body[index] !== ampersand; index++) {
+      const byte = body[index]!
+      if (byte === equals && !hasName) {
+        hasName = true
+        offsets[3 * count + 1] = length
+        continue
+      }
+      const high = byte === percent ? digit(body[index + 1]) : -1
+      const low = high === -1 ? -1 : digit(body[index + 2])
+      if (low !== -1) index += 2
+      bytes[length++] = low !== -1 ? high * 16 + low : byte === plus ? blank : byte
     }
-    start = end + 1
+    if (!hasName) offsets[3 * count + 1] = length
+    offsets[3 * count + 2] = length
+    count++
   }
-  return pairs
+  return { bytes, count, offsets }
 }
 
-function decoded(part: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(part.length)
-  let length = 0
-  for (let index = 0; index < part.length; index++) {
-    const byte = part[index]!
-    const high = byte === percent ? digit(part[index + 1]) : -1
-    const low = high === -1 ? -1 : digit(part[index + 2])
-    if (low !== -1) index += 2
-    bytes[length++] = low !== -1 ? high * 16 + low : byte === plus ? blank : byte
+/** Empty parts (`&&`) are no fields. */
+function countFields(body: Uint8Array): number {
+  let count = 0
+  for (let index = 0; index < body.length; index++) {
+    if (body[index] !== ampersand && (index === 0 || body[index - 1] === ampersand)) count++
   }
-  return bytes.slice(0, length)
+  return count
 }
 
 function digit(byte: number | undefined): number {
@@ -50,43 +59,59 @@ function digit(byte: number | undefined): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** Names and values in the order of the names; a name's equal values count once, and its values are sorted too. */
+/**
+ * Names and values in the order of the names; a name's equal values count once, and its values are sorted too. Nothing is
+ * known of the sender yet: the work grows as that of one sort of the bytes, however many fields there are.
+ */
 export function sortedForm(body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const groups = new Map<string, Map<string, Pair>>()
-  for (const pair of pairsOf(body)) {
-    const [name, value] = [nameOf(pair[0]), nameOf(pair[1])]
-    const values = groups.get(name) ?? new Map<string, Pair>()
-    groups.set(name, values.set(value, pair))
+  const { bytes, count, offsets } = fieldsOf(body)
+  const order = Uint32Array.from({ length: count }, (_, index) => index)
+  const compare = (one: number, other: number): number => {
+    const [a, b] = [3 * one, 3 * other]
+    return (
+      compareParts(bytes, offsets[a]!, offsets[a + 1]!, offsets[b]!, offsets[b + 1]!) ||
+      compareParts(bytes, offsets[a + 1]!, offsets[a + 2]!, offsets[b + 1]!, offsets[b + 2]!)
+    )
   }
-  return joined([...groups].sort(byName).flatMap(([, values]) => [...values].sort(byName).flatMap(([, pair]) => pair)))
-}
-
-/** In UTF-16 order, as JavaScript's own sort compares. */
-function byName([one]: [string, unknown], [other]: [string, unknown]): number {
-  return one < other ? -1 : one > other ? 1 : 0
-}
-
-/** More than any sender's form has; each costs time and memory before the signature is known. */
-const mostFields = 10_000
-
-export function hasTooManyFields(body: Uint8Array): boolean {
-  let fields = 1
-  for (let at = body.indexOf(ampersand); at !== -1; at = body.indexOf(ampersand, at + 1)) {
-    if (++fields > mostFields) return true
+  order.sort(compare)
+  const sorted = new Uint8Array(bytes.length)
+  let length = 0
+  for (let index = 0; index < count; index++) {
+    const field = order[index]!
+    if (index > 0 && compare(order[index - 1]!, field) === 0) continue
+    const [start, end] = [offsets[3 * field]!, offsets[3 * field + 2]!]
+    sorted.set(bytes.subarray(start, end), length)
+    length += end - start
   }
-  return false
+  return sorted.subarray(0, length)
 }
 
-/** A text for these bytes and no others, also where they are no UTF-8. */
-function nameOf(bytes: Uint8Array): string {
-  const text = lenient.decode(bytes) // what a strict one throws for each field would cost a stranger nothing, and us seconds
-  if (!text.includes('\ufffd') || isSame(utf8(text), bytes)) return text
-  let name = '\ud800' // which no text begins with
-  for (const byte of bytes) name += String.fromCharCode(byte)
-  return name
+/** As JavaScript compares the texts that these bytes are in UTF-8: by UTF-16 units, as the senders sort. */
+function compareParts(bytes: Uint8Array, start: number, end: number, otherStart: number, otherEnd: number): number {
+  const length = Math.min(end - start, otherEnd - otherStart)
+  for (let index = 0; index < length; index++) {
+    const [one, other] = [bytes[start + index]!, bytes[otherStart + index]!]
+    if (one !== other) return rankOf(one) - rankOf(other)
+  }
+  return end - start - (otherEnd - otherStart)
 }
+
+/** Surrogates come before U+E000, so what begins with EE or EF in UTF-8 comes after all that begins with F0 to F4. */
+function rankOf(byte: number): number {
+  if (byte < 0xee) return byte
+  return byte < 0xf0 || byte > 0xfd ? byte + 0x10 : byte
+}
+
+const lenient = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** What a handler gets: a field that stands once is text, one that is repeated a list. */
 export function parseForm(body: Uint8Array): Record<string, string | string[]> {
-  return recordOf(pairsOf(body).map(([name, value]) => [lenient.decode(name), lenient.decode(value)]))
+  const { bytes, count, offsets } = fieldsOf(body)
+  const text = (start: number, end: number) => lenient.decode(bytes.subarray(start, end))
+  return recordOf(
+    Array.from({ length: count }, (_, index) => {
+      const [name, value, end] = [offsets[3 * index]!, offsets[3 * index + 1]!, offsets[3 * index + 2]!]
+      return [text(name, value), text(value, end)] as const
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 /** What a verified body says: the scheme decides how it is read, not its content type (contract 7.1). */
-import type { EventSource, Scheme } from '../../src/wire/webhook-schemes.ts'
+import { batchKey, type EventSource, type Scheme } from '../../src/wire/webhook-schemes.ts'
 import { parseJson } from '../bytes.ts'
 import { parseForm } from './form.ts'
 import { utf8 } from './signed.ts'
@@ -13,13 +13,23 @@ const readers: Record<Scheme['payload'][number], (body: Uint8Array<ArrayBuffer>)
   },
 }
 
-/** The body itself where nothing reads it. */
-export function parsePayload(kinds: Scheme['payload'], body: Uint8Array<ArrayBuffer>): unknown {
+export interface Payload {
+  value: unknown
+  /** How the body was read; absent where nothing reads it, and the value is the body itself. */
+  kind?: Scheme['payload'][number]
+}
+
+export function readPayload(kinds: Scheme['payload'], body: Uint8Array<ArrayBuffer>): Payload {
   for (const kind of kinds) {
     const parsed = readers[kind](body)
-    if (parsed) return parsed.value
+    if (parsed) return { value: parsed.value, kind }
   }
-  return body
+  return { value: body }
+}
+
+/** Whether the event key stands in the body: one that cannot be read has none. */
+export function isKeyInBody({ from }: EventSource): boolean {
+  return from !== 'header' && from !== 'constant'
 }
 
 /** @returns `undefined` where the delivery names no event. */
@@ -30,7 +40,7 @@ export function eventKey(source: EventSource, headers: Headers, payload: unknown
     case 'header': {
       const event = headers.get(source.header)?.trim()
       if (!event) return undefined
-      const action = textField(payload, 'action')
+      const action = source.hasAction ? textField(payload, 'action') : undefined
       return action === undefined ? event : `${event}.${action}`
     }
     case 'number': {
@@ -41,13 +51,48 @@ export function eventKey(source: EventSource, headers: Headers, payload: unknown
       if (number === 1 || (number === 0 && source.inner !== undefined)) return 'PING'
       return number === 2 ? 'INTERACTION_CREATE' : `type_${number}`
     }
-    case 'fields': {
-      const { names, envelope } = source
-      const key = names.map((name) => textField(payload, name)).find((text) => text !== undefined)
-      if (envelope === undefined || key !== envelope.type) return key
-      return textField(field(payload, envelope.inner), 'type') ?? key
+    case 'fields':
+      return source.isList && Array.isArray(payload)
+        ? sameOf(payload.map((item) => keyOf(source, item)))
+        : keyOf(source, payload)
+    case 'entries': {
+      const object = textField(payload, 'object')
+      const entries = field(payload, 'entry')
+      const kind = Array.isArray(entries) ? sameOf(entries.flatMap(kindsOf)) : undefined
+      if (object === undefined || kind === undefined) return object
+      return kind === batchKey ? kind : `${object}.${kind}`
     }
   }
+}
+
+function keyOf({ names, action, envelope }: EventSource & { from: 'fields' }, payload: unknown): string | undefined {
+  const key = names.map((name) => textField(payload, name)).find((text) => text !== undefined)
+  if (key !== undefined && action !== undefined) {
+    const [last, ...path] = action.toReversed() as [string, ...string[]]
+    const done = textField(path.reduceRight(field, payload), last)
+    return done === undefined ? key : `${key}.${done}`
+  }
+  if (envelope === undefined || key !== envelope.type) return key
+  return textField(field(payload, envelope.inner), 'type') ?? key
+}
+
+/** What all of them are. @returns `undefined` where there is none, `event_batch` where they differ. */
+function sameOf(keys: (string | undefined)[]): string | undefined {
+  const [first, ...others] = new Set(keys)
+  return others.length > 0 ? batchKey : first
+}
+
+/** An entry names the fields that changed, or holds messages of one of two kinds. */
+function kindsOf(entry: unknown): (string | undefined)[] {
+  const listOf = (name: string) => {
+    const list = field(entry, name)
+    return Array.isArray(list) ? (list as unknown[]) : []
+  }
+  return [
+    ...listOf('changes').map((change) => textField(change, 'field')),
+    ...listOf('changed_fields').map((name) => (typeof name === 'string' ? name : undefined)),
+    ...['messaging', 'standby'].filter((name) => listOf(name).length > 0),
+  ]
 }
 
 export function field(value: unknown, name: string): unknown {

@@ -1,11 +1,11 @@
 /** What a vault entry holds, as the key that its scheme wants (contract 7.10). */
-import type { Proof } from '../../src/wire/webhook-schemes.ts'
+import { type Proof, proofUnder } from '../../src/wire/webhook-schemes.ts'
 import { fromBase64, fromHex } from '../bytes.ts'
 import { utf8 } from './signed.ts'
 
 /** @returns why an entry that is set cannot be the secret of this scheme; holds nothing of it. */
 export function misshapen(proof: Proof, text: string): string | undefined {
-  const bytes = keyBytes(proof, text)
+  const bytes = keyBytes(proofUnder(proof, text), text)
   return typeof bytes === 'string' ? bytes : undefined
 }
 

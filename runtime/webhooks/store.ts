@@ -7,28 +7,43 @@ import type { Call } from '../call.ts'
 import type { Webhook } from '../table.ts'
 import type { Claim } from './claim.ts'
 import { textField } from './payload.ts'
+import { createRecorder } from './recorder.ts'
 
 /** Longer than any sender goes on trying. */
 const seenDays = 30
 /** Removed with each one that is added, so that what is old never piles up. */
 const removedAtOnce = 20
 
+/** `first`: it is for this transaction to handle. `copy`: it was handled before. `busy`: another transaction is at it. */
+type Turn = 'first' | 'copy' | 'busy'
+
 /**
- * Notes a delivery in the transaction that handles it. A copy that arrives meanwhile waits here until that one has ended.
- * @returns whether it is the first.
+ * Notes a delivery in the transaction that handles it, and never waits for another one: a lock that goes with the
+ * transaction comes before the row.
  */
-async function isFirst(service: Session, webhook: string, id: string): Promise<boolean> {
-  const added = await service.query(
-    'insert into webhooks.seen (webhook, id) values ($1, $2) on conflict do nothing returning 1',
+async function takeTurn(service: Session, webhook: string, id: string): Promise<Turn> {
+  const [turn] = await service.query<{ is_seen: boolean; is_held: boolean; is_added: boolean }>(
+    `with known as materialized (
+       select exists (select from webhooks.seen where webhook = $1 and id = $2) as is_seen
+     ), lock as materialized (
+       select case when is_seen then false
+         else pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1 || ' ' || $2, 0)) end as is_held
+       from known
+     ), added as (
+       insert into webhooks.seen (webhook, id) select $1, $2 from lock where is_held on conflict do nothing returning 1
+     )
+     select is_seen, is_held, exists (select from added) as is_added from known, lock`,
     [webhook, id],
   )
-  if (added.length === 0) return false
+  if (turn!.is_seen) return 'copy' // copies take no lock: many at once would keep each other from it
+  if (!turn!.is_held) return 'busy'
+  if (!turn!.is_added) return 'copy' // the first has ended since this statement began
   await service.query(
     `delete from webhooks.seen where ctid in (select ctid from webhooks.seen
        where seen_at < now() - make_interval(days => $1) limit $2 for update skip locked)`,
     [seenDays, removedAtOnce],
   )
-  return true
+  return 'first'
 }
 
 async function deliveryId(
@@ -43,30 +58,43 @@ async function deliveryId(
 
 /** For the generated entry: one name for all of it. */
 export function createStore() {
-  return { isFirst, deliveryId, recordDelivery }
+  return {
+    takeTurn,
+    deliveryId,
+    createRecorder: (run: Parameters<typeof createRecorder>[0]) => createRecorder(run, recordDelivery),
+  }
 }
 
 /** What has become of a delivery so far. */
-export interface Fate {
+export interface Outcome {
   outcome: 'handled' | 'unhandled' | 'duplicate' | 'handshake' | 'failed' | 'refused'
   reason?: string
   event?: string
+  /** Absent until its signature was found right. */
   body?: Uint8Array<ArrayBuffer>
 }
 
 const longestText = 200
-/** Of what nobody signed, no more than this is kept: a stranger must not fill the database. */
-const longestRefused = 65_536
+/** Refused deliveries that are kept of one webhook: a flood of forged ones must not fill the database. */
+const refusedKept = 1_000
+/** Longest value of a header that is kept of a refused delivery, in characters, and the most headers. */
+const longestRefusedHeader = 500
+const refusedHeaders = 50
 
 async function recordDelivery(
   service: Session,
   call: Call,
   { name, record, scheme }: Webhook,
-  fate: Fate,
+  { outcome, reason, event, body }: Outcome,
   status: number,
   began: number,
 ): Promise<void> {
-  const text = (value: string | undefined) => value?.slice(0, longestText).replaceAll('\0', '�').toWellFormed() ?? null
+  const isRefused = outcome === 'refused'
+  const headers = Object.entries(headersOf(call.request.headers, scheme.proof))
+  const kept = isRefused
+    ? headers.slice(0, refusedHeaders).map(([key, value]) => [key, value.slice(0, longestRefusedHeader)])
+    : headers
+  const search = withoutProofs(call.search)
   await service.query(
     `insert into webhooks.deliveries (id, webhook, request_id, received_at, search, headers, body, event, outcome, reason, status, duration_ms)
      values ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -75,12 +103,12 @@ async function recordDelivery(
       name,
       call.requestId,
       began,
-      withoutProofs(call.search),
-      JSON.stringify(headersOf(call.request.headers, scheme.proof)),
-      fate.outcome === 'refused' && (fate.body?.length ?? 0) > longestRefused ? null : (fate.body ?? null),
-      text(fate.event),
-      fate.outcome,
-      text(fate.reason),
+      isRefused ? search.slice(0, longestRefusedHeader) : search,
+      JSON.stringify(Object.fromEntries(kept)),
+      body ?? null,
+      printable(event),
+      outcome,
+      printable(reason),
       status,
       Date.now() - began,
     ],
@@ -90,6 +118,17 @@ async function recordDelivery(
        where webhook = $1 and received_at < now() - make_interval(days => $2) limit $3 for update skip locked)`,
     [name, record!.days, removedAtOnce],
   )
+  if (!isRefused) return
+  await service.query(
+    `delete from webhooks.deliveries where id in (select id from webhooks.deliveries
+       where webhook = $1 and outcome = 'refused' order by received_at desc, id desc offset $2 limit $3)`,
+    [name, refusedKept, removedAtOnce],
+  )
+}
+
+/** Text that Postgres can hold, and no more of it than a line of a list shows. */
+function printable(text: string | undefined): string | null {
+  return text?.slice(0, longestText).replaceAll('\0', '\ufffd').toWellFormed() ?? null
 }
 
 /** Names of headers and parameters whose values prove who sent something: some senders send several of them. */

@@ -9,12 +9,26 @@ const windowSeconds = 300
  * @returns why it is refused: 300 s old, or ahead, passes; 301 does not.
  */
 export function refuseTimestamp(timestamp: string, now: number): Refusal | undefined {
-  if (!/^[0-9]{1,11}$/.test(timestamp)) return refusal('bad_encoding', 'the timestamp is no whole number of seconds')
+  if (!/^[0-9]{1,11}$/.test(timestamp)) return refusal('bad_encoding', 'the timestamp is not a whole number of seconds')
   return refuseTime(Number(timestamp), now)
 }
 
 export function refuseTime(time: number, now: number): Refusal | undefined {
   const age = Math.floor(now) - time
-  if (age > windowSeconds) return refusal('stale_timestamp', `signed ${age} s ago`)
-  return age < -windowSeconds ? refusal('future_timestamp', `signed ${-age} s ahead of this clock`) : undefined
+  if (age > windowSeconds)
+    return refusal('stale_timestamp', `it was signed ${age} s ago, and ${windowSeconds} s are the most`)
+  return age < -windowSeconds
+    ? refusal('future_timestamp', `it was signed ${-age} s ahead of this clock, and ${windowSeconds} s are the most`)
+    : undefined
+}
+
+/**
+ * Of a scheme whose signed body carries the time.
+ * @param milliseconds Unix time in milliseconds, as the body has it.
+ */
+export function refuseBodyTime(milliseconds: unknown, now: number): Refusal | undefined {
+  if (!Number.isSafeInteger(milliseconds)) {
+    return refusal('bad_encoding', 'the time of sending in the body is not a whole number of milliseconds')
+  }
+  return refuseTime(Math.floor((milliseconds as number) / 1000), now)
 }

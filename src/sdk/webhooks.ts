@@ -25,9 +25,15 @@ interface WebhookBase {
    * too (contract 7.5).
    */
   secret: { env: string; previous?: string }
-  /** Each delivery takes effect once: copies are answered and not handled; `Database` may only read, `$asService()` writes (contract 7.7). */
+  /**
+   * Each delivery takes effect once: copies are answered and not handled. `Database` may only read, `$asService()` writes.
+   * A handler that throws, or answers outside 2xx, keeps neither effects nor id (contract 7.7). Default: false.
+   */
   dedupe?: boolean
-  /** Deliveries are kept in `webhooks.deliveries`, for 30 days or so many (contract 7.8). */
+  /**
+   * Deliveries are kept in `webhooks.deliveries`, for 30 days or so many; of refused ones the last 1,000 (contract 7.8).
+   * Default: false.
+   */
   record?: boolean | { days: number }
   /** Longest body; a longer one is answered 413. Without it there is no limit. */
   maxBodyBytes?: number
@@ -35,8 +41,16 @@ interface WebhookBase {
   publicUrl?: string
 }
 
+/** Of `meta` alone: the provider asks by GET whether the URL is yours, with a token that you have typed in there. */
+interface Subscribed {
+  /** `verify` is the NAME of the vault entry with that token: a GET request that has it is answered with its challenge. */
+  secret: { verify?: string }
+  provider: 'meta'
+}
+
 export type WebhookOptions =
-  | (WebhookBase & { provider: WebhookProvider; signature?: never })
+  | (WebhookBase & { provider: Exclude<WebhookProvider, 'meta'>; signature?: never })
+  | (WebhookBase & Subscribed & { signature?: never })
   | (WebhookBase & { signature: SignatureSpec; provider?: never })
 
 /** Second argument of every handler. */

@@ -9,9 +9,10 @@ import { sampleOf } from '../../cli/webhooks/sample.ts'
 import { type SigningKey, seenIdOf, signDelivery } from '../../cli/webhooks/sign.ts'
 import { findPort } from '../../local/ports.ts'
 import { type Readers, readClaim } from '../../runtime/webhooks/claim.ts'
-import { eventKey, parsePayload } from '../../runtime/webhooks/payload.ts'
+import { eventKey, readPayload } from '../../runtime/webhooks/payload.ts'
 import { readHmac } from '../../runtime/webhooks/proofs/hmac.ts'
 import { readPublicKey } from '../../runtime/webhooks/proofs/public-key.ts'
+import { readSecret } from '../../runtime/webhooks/proofs/secret.ts'
 import { readToken } from '../../runtime/webhooks/proofs/token.ts'
 import { readUrl } from '../../runtime/webhooks/proofs/url.ts'
 import { createStore } from '../../runtime/webhooks/store.ts'
@@ -21,14 +22,16 @@ import { copyProject, temporaryFolder, temporaryProject } from '../support/proje
 import { privateKey } from '../support/schemes.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 
-const schemeOf = (name: SenderName): Scheme => (name === 'standard' ? schemeOfBlock(standardWebhooks) : presets[name])
 const readers: Readers = {
   hmac: readHmac,
   url: readUrl,
   token: readToken,
   ed25519: readPublicKey,
   ecdsa: readPublicKey,
+  secret: readSecret,
 }
+const schemeOf = (name: SenderName): Scheme =>
+  name === 'standard' || name === 'svix' ? schemeOfBlock(standardWebhooks) : presets[name]
 const isPublic = (name: SenderName) => ['ed25519', 'ecdsa'].includes(schemeOf(name).proof.by)
 const keyOf = (name: SenderName): SigningKey =>
   isPublic(name) ? { privateKey: privateKey(senders[name].secret) } : { secret: senders[name].secret }
@@ -90,7 +93,7 @@ describe('what is signed', () => {
   ])('%s: the sample of %s has that event key', (name, event) => {
     const scheme = schemeOf(name)
     const { body, headers } = sampleOf(scheme, event, { note: 'mine' })
-    const payload = parsePayload(scheme.payload, new Uint8Array(Buffer.from(body)))
+    const { value: payload } = readPayload(scheme.payload, new Uint8Array(Buffer.from(body)))
     expect(eventKey(scheme.event, new Headers(headers), payload)).toBe(event)
     expect(body).toContain('mine')
   })
@@ -137,8 +140,8 @@ describe('7.7 the id of a delivery that is sent', () => {
   const byRuntime = async (scheme: Scheme, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>) => {
     const claim = readClaim(readers, scheme.proof, { headers: new Headers(headers), urls: [url], now: nowSeconds() })
     if ('reason' in claim) throw new Error(claim.detail)
-    const payload = parsePayload(claim.isJson ? ['json'] : scheme.payload, body)
-    return createStore().deliveryId(scheme.idField, claim, payload, body)
+    const { value } = readPayload(claim.isJson ? ['json'] : scheme.payload, body)
+    return createStore().deliveryId(scheme.idField, claim, value, body)
   }
   const samples = senderNames.map((name): [SenderName, string] => [name, senders[name].event])
 
@@ -207,7 +210,8 @@ describe('a running stack', () => {
     expect(failing.stderr).toContain('what the handler reads is given by --data')
 
     const listed = await run('list', '--json')
-    expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length)
+    // a plain token and a signing token of gitlab have a webhook each
+    expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length + 1)
     expect(JSON.parse(listed.stdout).data[0]).toMatchObject({
       name: 'payments',
       secret: { set: true, source: '.dev.vars' },
@@ -236,7 +240,7 @@ describe('a running stack', () => {
     const stale = await run('replay', deliveries[1].id, '--as-received')
     expect([stale.code, JSON.parse(stale.stdout).error]).toEqual([4, 'unauthorized'])
     expect(stale.stderr).toContain('the signature was refused: the log of the stack names the reason beside req_')
-    expect(running.output()).toContain('webhook payments refused a delivery: stale_timestamp: signed 30')
+    expect(running.output()).toContain('webhook payments refused a delivery: stale_timestamp: it was signed 30')
     expect((await run('replay', deliveries[1].id)).code).toBe(0)
     expect(await run('replay', 'dlv_nothing')).toMatchObject({ code: 2, stdout: '' })
     running.child.kill('SIGINT')

@@ -2,19 +2,24 @@
  * Every preset beside its provider (contract 7): what the provider's own SDK signs is accepted and handled, what differs in
  * a byte that matters is refused, over the real bundle in workerd.
  */
+import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { batched } from '../support/batched.ts'
 import { sendRaw } from '../support/raw.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 import { useStack } from '../support/stack.ts'
-import { type Delivery, legitimate, timed, twins } from '../support/twins.ts'
+import { type Delivery, legitimate, timed, twins, unreadable } from '../support/twins.ts'
 
 const secretOf = (name: SenderName) => `${name.toUpperCase()}_SECRET`
 
 const hooks = useStack(
   'test/edge/hooks',
-  Object.fromEntries(senderNames.map((name) => [secretOf(name), senders[name].secret])),
+  Object.fromEntries([
+    ...senderNames.map((name) => [secretOf(name), senders[name].secret]),
+    ['META_TOKEN', 'meta verify token'],
+    ['GITLAB_TOKEN', 'a plain gitlab token'],
+  ]),
 )
 
 const urlOf = (name: SenderName) => `${hooks.url}/webhooks/${name}`
@@ -49,6 +54,9 @@ const formOf = (fields: Record<string, string>) => bytesOf(new URLSearchParams(f
 
 const isForm = (name: SenderName) => name === 'sms' || name === 'twilio'
 
+/** Those whose event key does not stand in the body, and slack, which reads any body as a form. */
+const takesBytes = new Set<SenderName>(['codehost', 'github', 'shopify', 'emailservice', 'sendgrid', 'slack'])
+
 /** One body for every refusal, whatever its reason. */
 function refusalProblem({ status, headers, text }: { status: number; headers: Headers; text: string }) {
   const wanted = JSON.stringify({
@@ -73,13 +81,25 @@ describe.each(senderNames)('%s', (name) => {
     expect(await received(name, answer)).toEqual([{ event: sender.event, payload }])
   })
 
-  it('every legitimate variant is accepted', async () => {
+  it('every legitimate variant is accepted; 7.1 one that must be JSON and is not is 400, and no fault of a handler', async () => {
     const variants = await legitimate(sender, urlOf(name))
-    const problems = await batched(variants, async (delivery) => {
+    const isBroken = (what: string) => unreadable.includes(what) && !takesBytes.has(name)
+    const accepted = variants.filter(([what]) => !isBroken(what))
+    const problems = await batched(accepted, async (delivery) => {
       const { status, text } = await deliver(name, delivery)
       return status === 200 ? undefined : `${status} ${text}`
     })
     expect(problems).toEqual([])
+    const broken = variants.filter(([what]) => isBroken(what))
+    expect(broken.length).toBe(takesBytes.has(name) || isForm(name) ? 0 : unreadable.length)
+    for (const [what, delivery] of broken) {
+      const { status, text } = await deliver(name, delivery)
+      expect([what, status, JSON.parse(text)]).toMatchObject([
+        what,
+        400,
+        { error: 'invalid_request', fields: [{ path: 'body', reason: 'the body is not valid JSON' }] },
+      ])
+    }
   })
 
   it('every hostile twin is refused, with the one body', async () => {
@@ -99,7 +119,7 @@ describe.each(senderNames)('%s', (name) => {
 
 // a machine that is busy may miss the second
 it('7.4 exactly 300 s old is accepted, 301 s is not', { retry: 5 }, async () => {
-  const names = senderNames.filter((name) => senders[name].scheme.isTimed)
+  const names = senderNames.filter((name) => senders[name].scheme.isTimed || name === 'linear')
   // signed for a second to come, and sent when it has begun: the clock must not strike on the way
   const second = nowSeconds() + 2
   const signed = await Promise.all(
@@ -138,6 +158,11 @@ describe('event keys', () => {
     ],
     ['emailservice', 'event_batch', json([])],
     ['sendgrid', 'event_batch', json([])],
+    ['linear', 'Issue.remove', json({ type: 'Issue', action: 'remove', webhookTimestamp: Date.now() })],
+    ['linear', 'AppUserNotification', json({ type: 'AppUserNotification', webhookTimestamp: Date.now() })],
+    ['meta', 'page.messaging', json({ object: 'page', entry: [{ messaging: [{ message: {} }] }] })],
+    ['meta', 'event_batch', json({ object: 'page', entry: [{ changes: [{ field: 'feed' }, { field: 'mention' }] }] })],
+    ['gitlab', 'push', json({ object_kind: 'push', ref: 'refs/heads/main' })],
   ])('%s: %s', async (name, key, body, event) => {
     const answer = await send(name, body, event)
     expect(answer.status).toBe(200)
@@ -157,6 +182,9 @@ describe('event keys', () => {
     ['chatbot', 'a fraction', json({ type: 2.5 })],
     ['discord', 'a number in words', json({ type: '2' })],
     ['standard', 'an event for a type', json({ event: 'invoice.paid' })],
+    ['paddle', 'a type for an event_type', json({ type: 'transaction.completed' })],
+    ['zoom', 'an event within', json({ payload: { event: 'meeting.started' } })],
+    ['gitlab', 'a name for a kind', json({ name: 'push', type: 'push' })],
   ])('%s: %s is no key', async (name, _what, body) => {
     const answer = await send(name, body)
     expect(answer.status).toBe(200)
@@ -187,6 +215,106 @@ describe('7.6 handshakes and answers', () => {
     expect(answer.text).toMatch(/^(<\?xml[^>]*\?>\s*)?<Response(\s*\/>|><\/Response>)\s*$/)
   })
 
+  it('forms of slack get an empty 200, events the table’s', async () => {
+    const forms: Record<string, string>[] = [
+      { command: '/weather' },
+      { payload: '{"type":"block_actions"}' },
+      { command: '/unbound' },
+    ]
+    for (const fields of forms) {
+      const answer = await send('slack', formOf(fields))
+      expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([200, '', null])
+    }
+    expect((await send('slack', json({ type: 'unbound' }))).text).toBe('{"ok":true,"handled":false}')
+  })
+
+  it('the URL validation of zoom is answered with the signed token, once it is verified', async () => {
+    const body = json({
+      event: 'endpoint.url_validation',
+      payload: { plainToken: 'qgg8vlvZRS6UYooatFL8Aw' },
+      event_ts: 1,
+    })
+    const answer = await send('zoom', body)
+    const encryptedToken = createHmac('sha256', senders.zoom.secret).update('qgg8vlvZRS6UYooatFL8Aw').digest('hex')
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      200,
+      { plainToken: 'qgg8vlvZRS6UYooatFL8Aw', encryptedToken },
+    ])
+    expect(refusalProblem(await deliver('zoom', { headers: [], body }))).toBeUndefined()
+    // what could pass for a delivery is not signed
+    const forged = json({ event: 'endpoint.url_validation', payload: { plainToken: `v0:${nowSeconds()}:{}` } })
+    expect((await send('zoom', forged)).text).toBe('{"ok":true,"handled":false}')
+  })
+
+  it('answers no sender with an object of a handler that is not interactive, or with anything but an object', async () => {
+    const sent = async (name: SenderName, body: Uint8Array) => (await send(name, body)).text
+    expect(await sent('zoom', json({ event: 'replies', payload: {} }))).toBe('{"reply":"to zoom"}')
+    expect(await sent('meta', json({ object: 'page', entry: [{ changes: [{ field: 'replies' }] }] }))).toBe(
+      '{"reply":"to meta"}',
+    )
+    expect(await sent('discord', json({ type: 4 }))).toBe('{"reply":"to discord"}')
+    expect(await sent('slack', formOf({ command: '/replies' }))).toBe('{"reply":"to slack"}')
+    expect(await sent('twilio', formOf({ EventType: 'replies' }))).toBe('{"reply":"to twilio"}')
+    expect(await sent('zoom', json({ event: 'replies', payload: { text: true } }))).toBe('{"ok":true,"handled":true}')
+    const others = [
+      ['paddle', json({ event_type: 'replies' })],
+      ['chatbot', json({ type: 4 })],
+      ['chat', json({ type: 'replies' })],
+      ['payments', json({ type: 'replies' })],
+    ] as const
+    for (const [name, body] of others) expect(await sent(name, body)).toBe('{"ok":true,"handled":true}')
+  })
+
+  describe('the subscription of meta', () => {
+    const ask = (query: string, method = 'GET') => hooks.call(`/webhooks/meta${query}`, { method })
+    const right = 'hub.mode=subscribe&hub.verify_token=meta%20verify%20token&hub.challenge=1158201444'
+
+    it('a GET with the token is answered with its challenge, as plain text', async () => {
+      const answer = await ask(`?${right}`)
+      expect([answer.status, answer.text]).toEqual([200, '1158201444'])
+      expect(answer.headers.get('content-type')).toBe('text/plain')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    })
+
+    it.each([
+      ['another token', right.replace('meta%20', 'Meta%20'), 401],
+      ['no token', right.replace(/hub.verify_token=[^&]*/, 'x=1'), 401],
+      ['an empty token', right.replace(/hub.verify_token=[^&]*/, 'hub.verify_token='), 401],
+      ['the secret for the token', right.replace('meta%20verify%20token', 'meta%20app%20secret'), 401],
+      ['no challenge', right.replace('hub.challenge', 'challenge'), 400],
+      ['a challenge without an end', right + '1'.repeat(300), 400],
+    ])('%s: no challenge', async (_what, query, status) => {
+      const answer = await ask(`?${query}`)
+      expect(answer.status).toBe(status)
+      if (status === 401) expect(refusalProblem(answer)).toBeUndefined()
+    })
+
+    it.each([
+      ['GET', ''],
+      ['GET', `?${right.replace('=subscribe', '=unsubscribe')}`],
+      ['PUT', `?${right}`],
+      ['DELETE', ''],
+    ])('%s %s: 405 with both methods', async (method, query) => {
+      const answer = await ask(query, method)
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    })
+
+    it('no other provider answers GET, and the log says what to change', async () => {
+      const answer = await hooks.call(`/webhooks/twilio?${right}`)
+      expect([answer.status, answer.json.error, answer.headers.get('allow')]).toEqual([
+        405,
+        'method_not_allowed',
+        'POST',
+      ])
+      const id = answer.headers.get('x-request-id')
+      const line = await hooks.logged(({ request_id }) => request_id === id)
+      expect(line['message']).toBe(
+        'webhook twilio was called by "GET", and deliveries come by POST. If the provider sent it, set the method of its callback to POST there.',
+      )
+    })
+  })
+
   it.each(senderNames.filter((name) => name !== 'twilio'))(
     '%s: a handled delivery answers the table’s',
     async (name) => {
@@ -194,4 +322,77 @@ describe('7.6 handshakes and answers', () => {
       expect((await send(name, sender.body(sender.event))).text).toBe('{"ok":true,"handled":true}')
     },
   )
+})
+
+describe('7.2 the token of gitlab', () => {
+  const body = json({ object_kind: 'push', ref: 'refs/heads/main' })
+  const ask = (headers: [string, string][]) => deliver('gitlab-token' as SenderName, { headers, body })
+
+  it('the whole secret in the header is accepted, and the event is the body’s', async () => {
+    const answer = await ask([
+      ['x-gitlab-token', 'a plain gitlab token'],
+      ['x-gitlab-event', 'Issue Hook'],
+    ])
+    expect(answer.text).toBe('{"ok":true,"handled":true}')
+    const rows = await hooks.sql('select event from received where request_id = $1', [
+      answer.headers.get('x-request-id'),
+    ])
+    expect(rows).toEqual([{ event: 'push' }])
+  })
+
+  it.each<[string, [string, string][]]>([
+    ['none', []],
+    ['an empty one', [['x-gitlab-token', '']]],
+    ['a part of it', [['x-gitlab-token', 'a plain gitlab toke']]],
+    ['more than it', [['x-gitlab-token', 'a plain gitlab token1']]],
+    ['another case', [['x-gitlab-token', 'A plain gitlab token']]],
+    [
+      'two of it',
+      [
+        ['x-gitlab-token', 'a plain gitlab token'],
+        ['x-gitlab-token', 'a plain gitlab token'],
+      ],
+    ],
+    ['the secret of another webhook', [['x-gitlab-token', senders.gitlab.secret]]],
+    ['it in another header', [['authorization', 'Bearer a plain gitlab token']]],
+  ])('%s is refused', async (_what, headers) => {
+    expect(refusalProblem(await ask(headers))).toBeUndefined()
+  })
+})
+
+describe('7.2 Event Streams of twilio', () => {
+  /** JSON, whose hash is in the signed URL. */
+  async function stream(body: Uint8Array) {
+    const query = `?bodySHA256=${createHash('sha256').update(body).digest('hex')}`
+    const headers = await senders.twilio.sign(body, { url: urlOf('twilio') + query })
+    return deliver('twilio', {
+      headers: [['content-type', 'application/json'], ...Object.entries(headers)],
+      body,
+      query,
+    })
+  }
+  const event = (type: string) => ({
+    specversion: '1.0',
+    id: 'EZ1',
+    source: '/2010-04-01/Accounts/AC1',
+    type,
+    data: {},
+  })
+
+  it('the key is the type of the CloudEvents, and the answer is JSON', async () => {
+    const answer = await stream(json([event('com.twilio.messaging.message.delivered')]))
+    expect(answer.text).toBe('{"ok":true,"handled":true}')
+    expect((await received('twilio', answer)).map((row) => row.event)).toEqual([
+      'com.twilio.messaging.message.delivered',
+    ])
+  })
+
+  it('a list of several types is a batch', async () => {
+    const answer = await stream(json([event('com.twilio.a'), event('com.twilio.b')]))
+    expect((await received('twilio', answer)).map((row) => row.event)).toEqual(['event_batch'])
+  })
+
+  it('what is no JSON is 400', async () => {
+    expect((await stream(bytesOf('[{"type":'))).status).toBe(400)
+  })
 })

@@ -2,23 +2,33 @@
 import { createHash, createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromBase64, fromBase64Url, fromHex, toHex } from '../../runtime/bytes.ts'
-import { type Arrival, type Claim, type Readers, readClaim as readBy } from '../../runtime/webhooks/claim.ts'
+import type { Webhook } from '../../runtime/table.ts'
+import {
+  type Arrival,
+  type Claim,
+  type Readers,
+  type RefusalReason,
+  readClaim as readBy,
+} from '../../runtime/webhooks/claim.ts'
 import { parseForm, sortedForm } from '../../runtime/webhooks/form.ts'
-import { eventKey, parsePayload } from '../../runtime/webhooks/payload.ts'
+import { eventKey, readPayload } from '../../runtime/webhooks/payload.ts'
 import { readHmac } from '../../runtime/webhooks/proofs/hmac.ts'
 import { fromDer, readPublicKey } from '../../runtime/webhooks/proofs/public-key.ts'
+import { readSecret } from '../../runtime/webhooks/proofs/secret.ts'
 import { readToken } from '../../runtime/webhooks/proofs/token.ts'
 import { readUrl } from '../../runtime/webhooks/proofs/url.ts'
+import { refusalLine } from '../../runtime/webhooks/refusals.ts'
 import { misshapen, secretKey } from '../../runtime/webhooks/secret.ts'
 import { signedBytes } from '../../runtime/webhooks/signed.ts'
 import { createStore } from '../../runtime/webhooks/store.ts'
 import { urlsOf } from '../../runtime/webhooks/urls.ts'
-import { refuseTimestamp } from '../../runtime/webhooks/window.ts'
+import { refuseBodyTime, refuseTimestamp } from '../../runtime/webhooks/window.ts'
 import {
   impossibleKey,
   isStandardWebhooks,
   type Proof,
   presets,
+  proofUnder,
   schemeOfBlock,
   standardWebhooks,
   type WebhookProvider,
@@ -28,7 +38,14 @@ import {
 const now = 1_700_000_000
 const standard = schemeOfBlock(standardWebhooks)
 
-const readers = { hmac: readHmac, url: readUrl, token: readToken, ed25519: readPublicKey, ecdsa: readPublicKey }
+const readers = {
+  hmac: readHmac,
+  url: readUrl,
+  token: readToken,
+  ed25519: readPublicKey,
+  ecdsa: readPublicKey,
+  secret: readSecret,
+}
 const readClaim = (proof: Proof, arrival: Arrival) => readBy(readers satisfies Readers, proof, arrival)
 
 const bytes = (text: string | Buffer) => new Uint8Array(Buffer.from(text as string))
@@ -61,6 +78,33 @@ describe('7.4 the window', () => {
     [301, 'future_timestamp'],
   ])('%i seconds', (offset, expected) => {
     expect(refuseTimestamp(String(now + offset), now)?.reason).toBe(expected)
+  })
+
+  it.each([
+    [-300_000, undefined],
+    [-300_001, 'stale_timestamp'],
+    [300_999, undefined],
+    [301_000, 'future_timestamp'],
+    [0.5, 'bad_encoding'],
+    [Number.NaN, 'bad_encoding'],
+  ])('%d milliseconds, in a body', (offset, expected) => {
+    expect(refuseBodyTime(now * 1000 + offset, now)?.reason).toBe(expected)
+  })
+
+  it.each([undefined, null, String(now * 1000)])('%j in a body is no time', (value) => {
+    expect(refuseBodyTime(value, now)?.reason).toBe('bad_encoding')
+  })
+
+  it('of a delivery that is refused for its time, the claim remains: only then can it be told whether it was genuine', async () => {
+    const body = bytes('{}')
+    const v1 = createHmac('sha256', 's')
+      .update(`${now - 301}.{}`)
+      .digest('hex')
+    const stale = claimed(presets.stripe.proof, { 'stripe-signature': `t=${now - 301},v1=${v1}` })
+    if (!('reason' in stale)) throw new Error('it was not refused')
+    expect(stale.reason).toBe('stale_timestamp')
+    expect(await stale.claim!.holds((await secretKey(presets.stripe.proof, 's')) as CryptoKey, body)).toBe(true)
+    expect(await stale.claim!.holds((await secretKey(presets.stripe.proof, 't')) as CryptoKey, body)).toBe(false)
   })
 
   it('the half second in which exactly 300 passes is not lost to rounding', () => {
@@ -185,6 +229,44 @@ describe('7.3 Standard Webhooks', () => {
     const { headers, ...rest } = arrival(published)
     headers.set('webhook-id', `${id}.1`)
     expect(readClaim(standard.proof, { headers, ...rest })).toMatchObject({ reason: 'bad_encoding' })
+  })
+
+  describe('the prefix svix- in place of webhook-', () => {
+    const sent = (names: Record<string, string>) => {
+      const values: Record<string, string> = { id, timestamp: '1614265330', signature: published }
+      const headers = new Headers(Object.entries(names).map(([name, prefix]) => [prefix + name, values[name]!]))
+      return readClaim(standard.proof, { headers, urls: [], now: 1_614_265_330 })
+    }
+
+    it('all three headers are read so, and the id is the signed one', async () => {
+      const claim = sent({ id: 'svix-', timestamp: 'svix-', signature: 'svix-' }) as Claim
+      expect(await claim.holds((await secretKey(standard.proof, secret)) as CryptoKey, body)).toBe(true)
+      expect(claim.id).toBe(id)
+    })
+
+    it.each([
+      { id: 'webhook-', timestamp: 'svix-', signature: 'svix-' },
+      { id: 'svix-', timestamp: 'webhook-', signature: 'svix-' },
+      { id: 'svix-', timestamp: 'svix-', signature: 'webhook-' },
+      { id: 'webhook-', timestamp: 'webhook-', signature: 'svix-' },
+    ])('never a mix of both: %j', (names) => {
+      expect(sent(names)).toMatchObject({ reason: 'missing_header' })
+    })
+
+    it('of two whole sets, that of the standard counts', async () => {
+      const { headers } = arrival(published)
+      for (const name of ['id', 'timestamp', 'signature']) headers.set(`svix-${name}`, 'another')
+      const claim = readClaim(standard.proof, { headers, urls: [], now: 1_614_265_330 }) as Claim
+      expect(await claim.holds((await secretKey(standard.proof, secret)) as CryptoKey, body)).toBe(true)
+    })
+
+    it('not in another block', () => {
+      const block = schemeOfBlock({ ...standardWebhooks, signs: '{ts}.{body}' })
+      const headers = new Headers({ 'svix-signature': published, 'svix-timestamp': '1614265330' })
+      expect(readClaim(block.proof, { headers, urls: [], now: 1_614_265_330 })).toMatchObject({
+        reason: 'missing_header',
+      })
+    })
   })
 
   it('is that one block and no other', () => {
@@ -335,22 +417,44 @@ describe('the URL scheme', () => {
     expect([...sortedForm(bytes('a=%zz+%4'))]).toEqual([...Buffer.from('a%zz %4')])
   })
 
-  it('a form of more fields than any sender has is none', async () => {
-    const sent = (count: number) => {
-      const fields = Array.from({ length: count }, (_, index) => [`f${index}`, '1'] as const)
-      const body = bytes(new URLSearchParams(fields.map(([name, value]) => [name, value])).toString())
-      const sorted = fields
-        .map(([name]) => name)
-        .sort()
-        .map((name) => `${name}1`)
-      const headers = {
-        'x-twilio-signature': createHmac('sha1', '12345')
-          .update(url + sorted.join(''))
-          .digest('base64'),
-      }
-      return holds(presets.twilio.proof, '12345', headers, body, [url])
+  const megabyte = 1_000_000
+  const distinct = Array.from({ length: 90_000 }, (_, index) => `name${(index * 7919) % 90_000}=`).join('&')
+
+  it.each([
+    ['one name in every field', 'a=&'.repeat(megabyte / 3)],
+    ['another name in every field', distinct],
+    ['values that differ at their end', `${'x'.repeat(1000)}=1&`.repeat(1000)],
+  ])('a form of a megabyte, however many fields it has, costs no more than a few sorts: %s', async (_what, form) => {
+    const body = bytes(form)
+    const plain = () => {
+      const pairs = new Set([...new URLSearchParams(form)].map(([name, value]) => `${name}\0${value}`))
+      return [...pairs].sort().join('').replaceAll('\0', '')
     }
-    expect([await sent(10_000), await sent(10_001)]).toEqual([true, false])
+    const fastest = (work: () => unknown) =>
+      Math.min(
+        ...Array.from({ length: 3 }, () => {
+          const began = performance.now()
+          work()
+          return performance.now() - began
+        }),
+      )
+    expect(Buffer.from(sortedForm(body)).toString()).toBe(plain())
+    expect(fastest(() => sortedForm(body))).toBeLessThan(30 * fastest(plain))
+    const signature = createHmac('sha1', '12345')
+      .update(url + plain())
+      .digest('base64')
+    expect(await holds(presets.twilio.proof, '12345', { 'x-twilio-signature': signature }, body, [url])).toBe(true)
+  })
+
+  it('fields are sorted as JavaScript sorts their texts, by UTF-16 units', () => {
+    const texts = ['é', 'z', '\uffff', '\ue000', '\ud7ff', '🚀', '\u{10ffff}', 'a', 'ab', '', '\0']
+    const form = new URLSearchParams(texts.flatMap((name) => texts.map((value) => [name, value]))).toString()
+    const pairs = texts.toSorted().flatMap((name) => texts.toSorted().map((value) => name + value))
+    expect(Buffer.from(sortedForm(bytes(form))).toString()).toBe(pairs.join(''))
+  })
+
+  it('an escape never reaches into the next field', () => {
+    expect(Buffer.from(sortedForm(bytes('b=%4&a=%&c%=1&&=d&e'))).toString()).toBe('da%b%4c%1e')
   })
 
   it('the spellings that are tried: with and without the port, apostrophes as typed', () => {
@@ -444,6 +548,32 @@ describe('7.2 which event a delivery is about', () => {
     ['discord', { type: 0 }, {}, 'PING'],
     ['discord', { type: 3 }, {}, 'type_3'],
     ['emailservice', [{ event: 'delivered' }], {}, 'event_batch'],
+    ['payments', [{ type: 'invoice.paid' }], {}, undefined],
+    ['twilio', [{ type: 'com.twilio.a', data: {} }], {}, 'com.twilio.a'],
+    ['twilio', [{ type: 'com.twilio.a' }, { type: 'com.twilio.a' }], {}, 'com.twilio.a'],
+    ['twilio', [{ type: 'com.twilio.a' }, { type: 'com.twilio.b' }], {}, 'event_batch'],
+    ['twilio', [{ type: 'com.twilio.a' }, {}], {}, 'event_batch'],
+    ['twilio', [], {}, undefined],
+    ['shopify', { action: 'x' }, { 'x-shopify-topic': 'orders/create' }, 'orders/create'],
+    ['shopify', { topic: 'orders/create' }, {}, undefined],
+    ['linear', { type: 'Issue', action: 'create' }, {}, 'Issue.create'],
+    ['linear', { type: 'OAuthAuthorization' }, { 'linear-event': 'Issue' }, 'OAuthAuthorization'],
+    ['linear', { action: 'create' }, { 'linear-event': 'Issue' }, undefined],
+    ['paddle', { event_type: 'transaction.completed', type: 'x' }, {}, 'transaction.completed'],
+    ['zoom', { event: 'meeting.started', payload: {} }, {}, 'meeting.started'],
+    ['zoom', { type: 'meeting.started' }, {}, undefined],
+    ['meta', { object: 'page', entry: [{ changes: [{ field: 'feed' }, { field: 'feed' }] }] }, {}, 'page.feed'],
+    ['meta', { object: 'page', entry: [{ changes: [{ field: 'feed' }] }, { messaging: [{}] }] }, {}, 'event_batch'],
+    ['meta', { object: 'page', entry: [{ messaging: [{}], changes: 'x' }] }, {}, 'page.messaging'],
+    ['meta', { object: 'page', entry: [{ standby: [{}], messaging: [] }] }, {}, 'page.standby'],
+    ['meta', { object: 'user', entry: [{ changed_fields: ['photos'] }] }, {}, 'user.photos'],
+    ['meta', { object: 'page', entry: [] }, {}, 'page'],
+    ['meta', { entry: [{ changes: [{ field: 'feed' }] }] }, {}, undefined],
+    ['meta', { object: 'page', entry: [{ changes: [{ field: 7 }, null] }, null] }, {}, 'page'],
+    ['gitlab', { object_kind: 'push', event_name: 'push' }, { 'x-gitlab-event': 'Issue Hook' }, 'push'],
+    ['gitlab', { object_kind: 'merge_request', object_attributes: { action: 'open' } }, {}, 'merge_request.open'],
+    ['gitlab', { event_name: 'project_create', action: 'x' }, {}, 'project_create'],
+    ['gitlab', {}, { 'x-gitlab-event': 'Push Hook' }, undefined],
   ])('%s %j', (provider, payload, headers, expected) => {
     expect(key(provider, payload, headers)).toBe(expected)
   })
@@ -463,6 +593,11 @@ describe('7.2 which event a delivery is about', () => {
     ['github', 'issues.*', false],
     ['github', 'issues.opened', true],
     ['payments', '', false],
+    ['meta', 'page.feed', true],
+    ['meta', 'page', false],
+    ['meta', 'event_batch', true],
+    ['shopify', 'orders/create', true],
+    ['linear', 'Issue.create', true],
   ])('a build warns of a key that can never arrive: %s %j %s', (provider, bound, isPossible) => {
     expect(impossibleKey(presets[provider], bound) === undefined).toBe(isPossible)
   })
@@ -470,7 +605,7 @@ describe('7.2 which event a delivery is about', () => {
 
 describe('7.1 how a body is read', () => {
   const read = (provider: WebhookProvider, body: string | Buffer) =>
-    parsePayload(presets[provider].payload, bytes(body))
+    readPayload(presets[provider].payload, bytes(body)).value
 
   it.each<[WebhookProvider, string, unknown]>([
     ['payments', '{"a":1}', { a: 1 }],
@@ -511,6 +646,52 @@ describe('7.7 what a delivery is known by', () => {
     ['id', {}, { id: 'x'.repeat(65536) }, `id-sha256:${createHash('sha256').update('x'.repeat(65536)).digest('hex')}`],
   ])('%s %j', async (idField, more, payload, expected) => {
     expect(await createStore().deliveryId(idField, { ...claim, ...more }, payload, bytes('body'))).toBe(expected)
+  })
+})
+
+describe('7.9 the line of a refusal', () => {
+  const webhook = { name: 'shop', provider: 'shopify', secret: { env: 'SHOP_SECRET' } } as Webhook
+  const reasons: Record<RefusalReason, string> = {
+    missing_header: 'a proxy',
+    bad_encoding: 'a proxy',
+    stale_timestamp: 'send it again',
+    future_timestamp: 'clock',
+    bad_signature: 'SHOP_SECRET',
+    unset_secret: 'stack secret set SHOP_SECRET --stdin',
+    malformed_secret: 'stack secret set SHOP_SECRET --stdin',
+    unsupported_scheme: 'shopify',
+  }
+
+  it.each(Object.keys(reasons) as RefusalReason[])('%s: whole sentences that say what to do next', (reason) => {
+    const line = refusalLine(webhook, { reason, detail: 'the header x is missing' })
+    expect(line).toMatch(/^webhook shop refused a delivery: \w+: the header x is missing\. [A-Z].*\.$/)
+    expect(line.replace('no proxy', 'a proxy')).toContain(reasons[reason])
+  })
+})
+
+describe('gitlab', () => {
+  const { proof } = presets.gitlab
+  const body = bytes('{"object_kind":"push"}')
+  const sent = (token: string, secret = 'a secret token') => holds(proof, secret, { 'x-gitlab-token': token }, body)
+
+  it.each([
+    ['a secret token', true],
+    ['a secret toke', false],
+    ['a secret token ', true], // white space around the value of a header is no part of it
+    ['a secret tokem', false],
+    ['A secret token', false],
+    ['a secret token, a secret token', false],
+    ['', 'missing_header'],
+    ['x'.repeat(8193), 'bad_encoding'],
+  ])('the token is the whole secret: %.30s', async (token, expected) => {
+    expect(await sent(token)).toBe(expected)
+  })
+
+  it('an entry that begins with whsec_ is a signing token, and the plain header proves nothing', () => {
+    expect(proofUnder(proof, 'whsec_c2VjcmV0')).toMatchObject({ by: 'hmac', header: 'webhook-signature' })
+    expect(proofUnder(proof, 'a secret token')).toBe(proof)
+    expect(misshapen(proof, 'whsec_no base64')).toEqual(expect.any(String))
+    expect(misshapen(proof, 'a secret token')).toBeUndefined()
   })
 })
 

@@ -68,7 +68,7 @@ describe('a worker carries what its project uses, and nothing else', () => {
     scope: 'node:async_hooks',
     database: 'driver.js',
     webhooks: 'webhooks mounted',
-    ed25519: 'there are several headers that end',
+    ed25519: 'several headers end in',
     limits: 'rate-limit binding',
     cors: 'access-control-allow-origin',
     store: 'webhooks.seen',

@@ -25,6 +25,8 @@ export interface Scheme {
   /** The header's name that carries the signature. */
   header: string
   timestampHeader?: string
+  /** Carries the delivery's id, where the scheme signs one. */
+  idHeader?: string
   /** Before the signature. */
   prefix: string
   /** Of an HMAC with a shared secret. */
@@ -60,6 +62,26 @@ export const parts = (header: string): Scheme => ({
   hash: 'sha256',
   sign: hmac('sha256'),
   headers: (signature, { timestamp }) => ({ [header]: `t=${timestamp},v1=${signature}` }),
+})
+
+/** Paddle's: the same with other names, a semicolon between them, and a colon in what is signed. */
+export const semicolons: Scheme = {
+  ...parts('paddle-signature'),
+  prefix: 'h1=',
+  covered: ({ timestamp, body }) => join(timestamp, ':', body),
+  headers: (signature, { timestamp }) => ({ 'paddle-signature': `ts=${timestamp};h1=${signature}` }),
+}
+
+/** Shopify's and Linear's: the body alone, and nothing before the signature. Linear's has its time in the body. */
+export const bare = (header: string, encoding: 'hex' | 'base64'): Scheme => ({
+  encoding,
+  isTimed: false,
+  header,
+  prefix: '',
+  covered: ({ body }) => Buffer.from(body),
+  hash: 'sha256',
+  sign: hmac('sha256'),
+  headers: (signature) => ({ [header]: signature }),
 })
 
 /** GitHub's: the body alone. */
@@ -167,12 +189,13 @@ export const ecdsa = (prefix: string): Scheme => ({
   headers: (signature, { timestamp }) => ({ [`${prefix}-signature`]: signature, [`${prefix}-timestamp`]: timestamp }),
 })
 
-/** Standard Webhooks. */
-export const standard: Scheme = {
+/** Standard Webhooks, and Svix, whose headers begin otherwise. */
+export const listed = (prefix: string): Scheme => ({
   encoding: 'base64',
   isTimed: true,
-  header: 'webhook-signature',
-  timestampHeader: 'webhook-timestamp',
+  header: `${prefix}signature`,
+  timestampHeader: `${prefix}timestamp`,
+  idHeader: `${prefix}id`,
   prefix: 'v1,',
   covered: ({ id, timestamp, body }) => join(id, '.', timestamp, '.', body),
   hash: 'sha256',
@@ -181,11 +204,13 @@ export const standard: Scheme = {
       .update(covered)
       .digest(),
   headers: (signature, { id, timestamp }) => ({
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
+    [`${prefix}id`]: id,
+    [`${prefix}timestamp`]: timestamp,
+    [`${prefix}signature`]: `v1,${signature}`,
   }),
-}
+})
+
+export const standard = listed('webhook-')
 
 /** The private keys behind the public ones that vault entries hold. */
 const privateKeys = new Map<string, KeyObject>()

@@ -3,16 +3,22 @@
  * verifier. The neutral presets send the same under neutral header names.
  */
 import { createHash } from 'node:crypto'
+import '@shopify/shopify-api/adapters/web-api'
+import { LinearWebhookClient } from '@linear/sdk/webhooks'
 import { sign as signGithub, verify as verifyGithub } from '@octokit/webhooks-methods'
+import { Paddle } from '@paddle/paddle-node-sdk'
 import { EventWebhook } from '@sendgrid/eventwebhook'
+import { ApiVersion, shopifyApi } from '@shopify/shopify-api'
 import { verifyKey } from 'discord-interactions'
 import { AccessToken, WebhookReceiver } from 'livekit-server-sdk'
 import { Webhook } from 'standardwebhooks'
 import { Ecdsa, PrivateKey } from 'starkbank-ecdsa'
 import Stripe from 'stripe'
+import { Webhook as SvixWebhook } from 'svix'
 import nacl from 'tweetnacl'
 import { getExpectedTwilioSignature, validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js'
 import {
+  bare,
   bearer,
   ecdsa,
   ecdsaKey,
@@ -21,10 +27,12 @@ import {
   ed25519SecretKey,
   forge,
   form,
+  listed,
   parts,
   prefixed,
   privateKey,
   type Scheme,
+  semicolons,
   standard,
   token,
   versioned,
@@ -141,8 +149,8 @@ function likeGithub(header: string, eventHeader: string, secret: string): Sender
   }
 }
 
-/** Slack publishes no signer and no verifier of a bare delivery: node:crypto. */
-function likeSlack(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
+/** Slack, Zoom and Meta publish no signer and no verifier of a bare delivery: node:crypto. */
+function bySender(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
   return {
     scheme,
     secret,
@@ -277,21 +285,99 @@ function likeSendgrid(prefix: string): Sender {
   }
 }
 
-const standardWebhooks: Sender = {
-  scheme: standard,
-  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  otherSecret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
-  event: 'invoice.paid',
-  contentType: 'application/json',
-  body: (type) => json({ type, timestamp: '2026-01-01T00:00:00Z', data: { note: text } }),
-  sign: (body, options = {}) =>
-    signed(standardWebhooks, body, options, (payload, secret, at) => ({
-      'webhook-id': deliveryId,
-      'webhook-timestamp': String(at),
-      'webhook-signature': new Webhook(secret).sign(deliveryId, new Date(at * 1000), payload),
-    })),
-  verify: ({ headers, body }, secret = standardWebhooks.secret) =>
-    holds(() => new Webhook(secret).verify(Buffer.from(body), headers)),
+function likeStandard(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
+  const { header, idHeader = '', timestampHeader = '' } = scheme
+  // Svix's own library knows both names of the headers
+  const Library = header.startsWith('svix-') ? SvixWebhook : Webhook
+  return {
+    scheme,
+    secret,
+    otherSecret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    event,
+    contentType: 'application/json',
+    body,
+    sign: (sent, options = {}) =>
+      signed({ scheme, secret }, sent, options, (payload, chosen, at) => ({
+        [idHeader]: deliveryId,
+        [timestampHeader]: String(at),
+        [header]: new Library(chosen).sign(deliveryId, new Date(at * 1000), payload),
+      })),
+    verify: ({ headers, body: received }, chosen = secret) =>
+      holds(() => new Library(chosen).verify(Buffer.from(received), headers) !== false),
+  }
+}
+
+const standardEvent = (type: string) => json({ type, timestamp: '2026-01-01T00:00:00Z', data: { note: text } })
+const standardSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+const gitlabEvent = (key: string) => {
+  const [kind, action] = key.split('.')
+  return json({ object_kind: kind, event_type: kind, object_attributes: { title: text, action } })
+}
+
+/** What Shopify's library asks for beside the signature; the topic names the event. */
+const shopifyHeaders = {
+  'x-shopify-shop-domain': 'shop.myshopify.com',
+  'x-shopify-api-version': '2026-01',
+  'x-shopify-webhook-id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+}
+
+function shopifySender(): Sender {
+  const scheme = bare('x-shopify-hmac-sha256', 'base64')
+  const secret = 'shpss_0123456789abcdef'
+  const event = 'orders/create'
+  return {
+    ...bySender(scheme, secret, event, () => json({ id: 820982911946154500, note: text })),
+    sign: async (body, options = {}) => ({
+      ...shopifyHeaders,
+      'x-shopify-topic': options.event ?? event,
+      ...(await signed({ scheme, secret }, body, options)),
+    }),
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(async () => {
+        const { webhooks } = shopifyApi({
+          apiKey: 'key',
+          apiSecretKey: chosen,
+          hostName: 'shop.example',
+          apiVersion: ApiVersion.January26,
+          isEmbeddedApp: false,
+          logger: { log: async () => {} },
+        })
+        const whole = { ...shopifyHeaders, 'x-shopify-topic': event, ...headers }
+        const rawRequest = new Request('https://shop.example/', { method: 'POST', headers: whole })
+        const { valid } = await webhooks.validate({ rawBody: Buffer.from(body).toString(), rawRequest })
+        return valid
+      }),
+  }
+}
+
+function linearSender(): Sender {
+  const secret = 'lin_wh_0123456789abcdef'
+  const linear = (key: string) => {
+    const [type, action] = key.split('.')
+    return json({ action, type, data: { title: text }, webhookTimestamp: Date.now(), webhookId: 'w1' })
+  }
+  return {
+    ...bySender(bare('linear-signature', 'hex'), secret, 'Issue.create', linear),
+    verify: ({ headers, body }, chosen = secret) =>
+      holds(() => new LinearWebhookClient(chosen).verify(Buffer.from(body), headers['linear-signature']!)),
+  }
+}
+
+function paddleSender(): Sender {
+  const secret = 'pdl_ntfset_0123456789abcdef'
+  const body = (type: string) => json({ event_id: 'evt_1', event_type: type, data: { note: text } })
+  return {
+    ...bySender(semicolons, secret, 'transaction.completed', body),
+    verify: ({ headers, body: sent }, chosen = secret) =>
+      holds(() =>
+        new Paddle('unused').webhooks.isSignatureValid(
+          Buffer.from(sent).toString(),
+          chosen,
+          headers['paddle-signature']!,
+        ),
+      ),
+  }
 }
 
 const slackEvent = (type: string) =>
@@ -302,10 +388,10 @@ export const senders = {
   stripe: likeStripe('stripe-signature', 'whsec_stripe_secret', 'invoice.paid'),
   codehost: likeGithub('x-codehost-signature-256', 'x-codehost-event', 'codehost secret'),
   github: likeGithub('x-hub-signature-256', 'x-github-event', "It's a Secret to Everybody"),
-  chat: likeSlack(versioned('x-chat-signature', 'x-chat-request-timestamp'), 'chat secret', 'app_mention', (type) =>
+  chat: bySender(versioned('x-chat-signature', 'x-chat-request-timestamp'), 'chat secret', 'app_mention', (type) =>
     json({ type, text }),
   ),
-  slack: likeSlack(
+  slack: bySender(
     versioned('x-slack-signature', 'x-slack-request-timestamp'),
     '8f742231b10e8888abcd99yyyzzz85a5',
     'app_mention',
@@ -319,7 +405,22 @@ export const senders = {
   discord: likeDiscord(),
   emailservice: likeSendgrid('x-emailservice-email-event-webhook'),
   sendgrid: likeSendgrid('x-twilio-email-event-webhook'),
-  standard: standardWebhooks,
+  shopify: shopifySender(),
+  linear: linearSender(),
+  paddle: paddleSender(),
+  zoom: bySender(
+    versioned('x-zm-signature', 'x-zm-request-timestamp'),
+    'zoom secret token',
+    'meeting.started',
+    (event) => json({ event, event_ts: 1_700_000_000_000, payload: { object: { topic: text } } }),
+  ),
+  meta: bySender(prefixed('x-hub-signature-256'), 'meta app secret', 'page.feed', (key) => {
+    const [object, field] = key.split('.')
+    return json({ object, entry: [{ id: '1', time: 1_700_000_000, changes: [{ field, value: { message: text } }] }] })
+  }),
+  gitlab: likeStandard(standard, standardSecret, 'issue.open', gitlabEvent),
+  standard: likeStandard(standard, standardSecret, 'invoice.paid', standardEvent),
+  svix: likeStandard(listed('svix-'), standardSecret, 'invoice.paid', standardEvent),
 } satisfies Record<string, Sender>
 
 export type SenderName = keyof typeof senders

@@ -105,11 +105,12 @@ export async function twins(sender: Sender, url: string): Promise<Twin[]> {
 function ownTwins(base: Base): Twin[] {
   const { header } = base.scheme
   if (base.scheme.encoding === 'base64url') return tokenTwins(base)
-  if (header === 'webhook-signature') return standardTwins(base)
+  if (base.scheme.idHeader) return standardTwins(base)
   if (header === 'x-signature-ed25519') return ed25519Twins(base)
   if (header.endsWith('email-event-webhook-signature')) return ecdsaTwins(base)
   if (isForm(base.sender)) return formTwins(base)
-  return base.scheme.prefix === 'v1=' ? partsTwins(base) : []
+  if (header === 'linear-signature') return bodyTimeTwins(base)
+  return base.scheme.prefix === 'v1=' || base.scheme.prefix === 'h1=' ? partsTwins(base) : []
 }
 
 function bodyTwins(base: Base): Twin[] {
@@ -274,7 +275,7 @@ function keyTwins(base: Base): Twin[] {
       ['an HMAC with an empty key', mac('')],
     ]
   }
-  const isStandard = scheme.header === 'webhook-signature'
+  const isStandard = scheme.idHeader !== undefined
   const key = isStandard ? Buffer.from(claim.secret.slice('whsec_'.length), 'base64') : claim.secret
   const length = Buffer.from(base.signature, scheme.encoding).length
   const cut = createHmac('sha512', key).update(covered).digest().subarray(0, length)
@@ -339,7 +340,7 @@ function headerTwins(base: Base): Twin[] {
     ['no header at all', { headers: [], body: claim.body }],
   ]
   // a list separated by blanks has no telling two headers from one
-  if (header !== 'webhook-signature') {
+  if (!scheme.idHeader) {
     twins.push(
       ['the signature header twice', withHeader(base, header, value, value)],
       ['the signature header twice, the first one wrong', withHeader(base, header, wrong, value)],
@@ -447,32 +448,77 @@ function boundaryTwins(base: Base): Twin[] {
 function partsTwins(base: Base): Twin[] {
   const { scheme, claim, signature } = base
   const { header } = scheme
+  const [t, v1, mark, otherMark] = scheme.prefix === 'h1=' ? ['ts', 'h1', ';', ','] : ['t', 'v1', ',', ';']
   const now = claim.timestamp
   const put = (value: string): Delivery => withHeader(base, header, value)
   const old = String(Number(now) - 1)
   return [
-    ['no time', put(`v1=${signature}`)],
-    ['an empty time', put(`t=,v1=${signature}`)],
-    ['no signature', put(`t=${now}`)],
-    ['two times, the right one last', put(`t=${old},t=${now},v1=${signature}`)],
-    ['two times, the right one first', put(`t=${now},v1=${signature},t=${old}`)],
-    ['the time twice', put(`t=${now},t=${now},v1=${signature}`)],
-    ['the time in upper case', put(`T=${now},v1=${signature}`)],
-    ['semicolons', put(`t=${now};v1=${signature}`)],
-    ['blanks', put(`t=${now} v1=${signature}`)],
-    ['a blank in the time', put(`t= ${now},v1=${signature}`)],
-    ['a blank before the equals sign', put(`t=${now},v1 =${signature}`)],
-    ['two equals signs', put(`t=${now},v1==${signature}`)],
-    ['a colon', put(`t:${now},v1:${signature}`)],
-    ['names of an object', put(`__proto__=1,constructor=${signature},t=${now}`)],
+    ['no time', put(`${v1}=${signature}`)],
+    ['an empty time', put(`${t}=${mark}${v1}=${signature}`)],
+    ['no signature', put(`${t}=${now}`)],
+    ['two times, the right one last', put(`${t}=${old}${mark}${t}=${now}${mark}${v1}=${signature}`)],
+    ['two times, the right one first', put(`${t}=${now}${mark}${v1}=${signature}${mark}${t}=${old}`)],
+    ['the time twice', put(`${t}=${now}${mark}${t}=${now}${mark}${v1}=${signature}`)],
+    ['the time in upper case', put(`${t!.toUpperCase()}=${now}${mark}${v1}=${signature}`)],
+    ['the other separator', put(`${t}=${now}${otherMark}${v1}=${signature}`)],
+    ['blanks', put(`${t}=${now} ${v1}=${signature}`)],
+    ['a blank in the time', put(`${t}= ${now}${mark}${v1}=${signature}`)],
+    ['a blank before the equals sign', put(`${t}=${now}${mark}${v1} =${signature}`)],
+    ['two equals signs', put(`${t}=${now}${mark}${v1}==${signature}`)],
+    ['a colon', put(`${t}:${now}${mark}${v1}:${signature}`)],
+    ['names of an object', put(`__proto__=1${mark}constructor=${signature}${mark}${t}=${now}`)],
   ]
 }
 
+/** Linear's: each is signed as it is sent, only the time in the body is wrong. */
+function bodyTimeTwins(base: Base): Twin[] {
+  const now = Date.now()
+  const { webhookTimestamp: _, ...rest } = JSON.parse(Buffer.from(base.claim.body).toString())
+  const of = (fields: object): Delivery => withClaim(base, { body: bytesOf(JSON.stringify({ ...rest, ...fields })) })
+  const times: [string, unknown][] = [
+    ['301 seconds old', now - 302_000],
+    ['301 seconds ahead, and some for the way', now + 330_000],
+    ['a day old', now - 86_400_000],
+    ['in seconds', Math.floor(now / 1000)],
+    ['in microseconds', now * 1000],
+    ['a fraction', now + 0.5],
+    ['in words', String(now)],
+    ['a date', new Date(now).toISOString()],
+    ['a list', [now]],
+    ['null', null],
+    ['beyond all times', 1e99],
+    ['negative', -now],
+  ]
+  return [
+    ...times.map(([what, webhookTimestamp]): Twin => [`time: ${what}`, of({ webhookTimestamp })]),
+    ['no time', of({})],
+    ['the time within', of({ data: { webhookTimestamp: now } })],
+    ['the time in another case', of({ webhooktimestamp: now })],
+    ['the time in a header alone', withHeaderAdded(of({}), 'linear-timestamp', String(now))],
+    [
+      'two times, the last one old',
+      withClaim(base, {
+        body: bytesOf(`{"type":"Issue","action":"create","webhookTimestamp":${now},"webhookTimestamp":1}`),
+      }),
+    ],
+  ]
+}
+
+const withHeaderAdded = ({ headers, ...delivery }: Delivery, name: string, value: string): Delivery => ({
+  ...delivery,
+  headers: [...headers, [name, value]],
+})
+
 function standardTwins(base: Base): Twin[] {
-  const { scheme, claim, signature } = base
+  const { scheme, claim, signature, sender } = base
   const { timestamp, id, body } = claim
-  const put = (value: string): Delivery => withHeader(base, 'webhook-signature', value)
-  const asSvix = withHeaders(base, (name, value) => [[name.replace('webhook-', 'svix-'), value]])
+  const { header, idHeader = '', timestampHeader = '' } = scheme
+  const put = (value: string): Delivery => withHeader(base, header, value)
+  const own = header.slice(0, -'signature'.length)
+  const other = own === 'svix-' ? 'webhook-' : 'svix-'
+  const under = (...names: string[]) =>
+    withHeaders(base, (name, value) => [[names.includes(name) ? name.replace(own, other) : name, value]])
+  const isGitlab = sender.event === 'issue.open'
   return [
     ['a label alone', put('v1,')],
     ['v1a alone', put(`v1a,${signature}`)],
@@ -481,16 +527,26 @@ function standardTwins(base: Base): Twin[] {
     ['a colon for the comma', put(`v1:${signature}`)],
     ['a label without a comma', put(`v1${signature}`)],
     ['an empty label', put(`,${signature}`)],
-    ['another id', withHeader(base, 'webhook-id', 'msg_other')],
-    ['no id', withHeader(base, 'webhook-id')],
-    ['no id, and signed so', withoutHeader(withClaim(base, { id: '' }), 'webhook-id')],
-    ['an empty id', withHeader(base, 'webhook-id', '')],
+    ['another id', withHeader(base, idHeader, 'msg_other')],
+    ['no id', withHeader(base, idHeader)],
+    ['no id, and signed so', withoutHeader(withClaim(base, { id: '' }), idHeader)],
+    ['an empty id', withHeader(base, idHeader, '')],
     ['an empty id, and signed so', withClaim(base, { id: '' })],
-    ['the id twice', withHeader(base, 'webhook-id', id, id)],
-    ['the id in upper case', withHeader(base, 'webhook-id', id.toUpperCase())],
+    ['the id twice', withHeader(base, idHeader, id, id)],
+    ['the id in upper case', withHeader(base, idHeader, id.toUpperCase())],
     ['an id with a dot, and signed so', withClaim(base, { id: 'msg.1' })],
     ['a signature without the id', put(`v1,${signatureOf(scheme, claim, Buffer.from(bytesOf(timestamp, '.', body)))}`)],
-    ['the headers of svix', asSvix],
+    ['the signature under the other prefix', under(header)],
+    ['the id under the other prefix', under(idHeader)],
+    ['the time under the other prefix', under(timestampHeader)],
+    ['all but the signature under the other prefix', under(idHeader, timestampHeader)],
+    // Gitlab sends under one prefix, and its plain header proves nothing where a signing token is set
+    ...(isGitlab
+      ? ([
+          ['the headers of svix', under(header, idHeader, timestampHeader)],
+          ['the secret in the header for plain ones', { headers: [['x-gitlab-token', claim.secret]], body }],
+        ] satisfies Twin[])
+      : []),
     [
       'only wrong ones',
       put(`v1,${signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))} v1a,${signature} v2,${signature}`),
@@ -791,7 +847,10 @@ function formTwins(base: Base): Twin[] {
 const asJson = (headers: Delivery['headers']): Delivery['headers'] =>
   headers.map(([name, value]) => [name, name === 'content-type' ? 'application/json' : value])
 
-/** All that must be answered 200. */
+/** Of what is legitimate, that which is no JSON: genuine, and yet no event can be read from its body. */
+export const unreadable = ['a body that is no text', 'a byte order mark', 'an empty body']
+
+/** All that is genuine. */
 export async function legitimate(sender: Sender, url: string): Promise<Twin[]> {
   const base = await baseOf(sender, url)
   const { scheme, claim, extra } = base
@@ -834,6 +893,22 @@ function ownLegitimate(base: Base, extra: Record<string, string>): Twin[] {
   const { header, prefix } = scheme
   const { body, timestamp, secret } = claim
   const wrong = signatureOf(scheme, { ...claim, secret: sender.otherSecret })
+  if (prefix === 'h1=') {
+    const put = (value: string) => withHeader(base, header, value)
+    return [
+      ['several h1, the right one last', put(`ts=${timestamp};h1=${wrong};h1=${signature}`)],
+      ['several h1, the right one first', put(`ts=${timestamp};h1=${signature};h1=${wrong}`)],
+      ['another scheme beside it', put(`ts=${timestamp};h0=zzz;h1=${signature};h2=x`)],
+      ['the time last', put(`h1=${signature};ts=${timestamp}`)],
+    ]
+  }
+  if (header === 'linear-signature') {
+    const sent = JSON.parse(Buffer.from(body).toString())
+    return [-290_000, -1_000, 1_000, 290_000].map((age) => [
+      `${age} milliseconds old, by its body`,
+      withClaim(base, { body: bytesOf(JSON.stringify({ ...sent, webhookTimestamp: Date.now() - age })) }),
+    ])
+  }
   if (prefix === 'v1=') {
     const put = (value: string) => withHeader(base, header, value)
     return [
@@ -843,7 +918,7 @@ function ownLegitimate(base: Base, extra: Record<string, string>): Twin[] {
       ['the time last', put(`v1=${signature},t=${timestamp}`)],
     ]
   }
-  if (header === 'webhook-signature') {
+  if (scheme.idHeader) {
     const put = (value: string) => withHeader(base, header, value)
     return [
       ['several, the right one last', put(`v1,${wrong} v1,${signature}`)],
@@ -940,5 +1015,8 @@ function formLegitimate(base: Base, extra: Record<string, string>): Twin[] {
 
 /** Signed as if at that time. */
 export async function timed(sender: Sender, url: string, timestamp: number): Promise<Delivery> {
-  return withClaim(await baseOf(sender, url), { timestamp: String(timestamp) })
+  const base = await baseOf(sender, url)
+  if (base.scheme.header !== 'linear-signature') return withClaim(base, { timestamp: String(timestamp) })
+  const sent = JSON.parse(Buffer.from(base.claim.body).toString())
+  return withClaim(base, { body: bytesOf(JSON.stringify({ ...sent, webhookTimestamp: timestamp * 1000 })) })
 }

@@ -10,9 +10,10 @@ const mostSignatures = 8
 
 const digestBytes = { 'SHA-256': 32, 'SHA-1': 20 }
 
-export function readHmac(proof: HmacProof, { headers, now }: Arrival): Claim | Refusal {
+export function readHmac(declared: HmacProof, { headers, now }: Arrival): Claim | Refusal {
+  const proof = declared.prefixes ? underPrefix(declared, declared.prefixes, headers) : declared
   const header = headers.get(proof.header)?.trim()
-  if (!header) return refusal('missing_header', `there is no ${proof.header}`)
+  if (!header) return refusal('missing_header', `the header ${declared.header} is missing`)
   const stated = proof.parts
     ? readParts(header, proof.parts)
     : proof.label === undefined
@@ -22,32 +23,37 @@ export function readHmac(proof: HmacProof, { headers, now }: Arrival): Claim | R
   const values: Record<string, string> = {}
   const timestamp = proof.timestampHeader === undefined ? stated.timestamp : headerOf(headers, proof.timestampHeader)
   if (timestamp === undefined && proof.timestampHeader !== undefined) {
-    return refusal('missing_header', `there is no ${proof.timestampHeader}`)
+    return refusal('missing_header', `the header ${proof.timestampHeader} is missing`)
   }
-  if (timestamp !== undefined) {
-    const refused = refuseTimestamp(timestamp, now)
-    if (refused) return refused
-    values['{ts}'] = timestamp
-  }
+  const untimely = timestamp === undefined ? undefined : refuseTimestamp(timestamp, now)
+  if (untimely?.reason === 'bad_encoding') return untimely
+  if (timestamp !== undefined) values['{ts}'] = timestamp
   const id = proof.idHeader === undefined ? undefined : headerOf(headers, proof.idHeader)
   if (proof.idHeader !== undefined) {
-    if (id === undefined) return refusal('missing_header', `there is no ${proof.idHeader}`)
+    if (id === undefined) return refusal('missing_header', `the header ${proof.idHeader} is missing`)
     // with a dot in it, two deliveries could share a signature
-    if (id.includes('.')) return refusal('bad_encoding', `${proof.idHeader} holds a dot`)
+    if (id.includes('.')) return refusal('bad_encoding', `the header ${proof.idHeader} holds a dot`)
     values['{id}'] = id
   }
-  if (stated.signatures.length > mostSignatures) return refusal('bad_encoding', 'there are too many signatures')
+  if (stated.signatures.length > mostSignatures) {
+    return refusal('bad_encoding', `the header ${proof.header} holds more than ${mostSignatures} signatures`)
+  }
   const decode = proof.encoding === 'hex' ? fromHex : fromBase64
   const signatures = stated.signatures
     .map(decode)
     .filter((bytes) => bytes?.length === digestBytes[proof.hash]) as Uint8Array<ArrayBuffer>[]
   if (signatures.length === 0) {
-    return refusal('bad_encoding', `${proof.header} is no ${proof.encoding} of ${digestBytes[proof.hash]} bytes`)
+    const length = digestBytes[proof.hash]
+    return refusal(
+      'bad_encoding',
+      `the header ${proof.header} holds no signature of ${length} bytes in ${proof.encoding}`,
+    )
   }
   const signed = (body: Uint8Array<ArrayBuffer>) => signedBytes(proof.signs, values, body)
-  return {
+  const claim: Claim = {
     signed,
     ...(id === undefined ? {} : { id }),
+    ...(proof.timestampField === undefined ? {} : { timestampField: proof.timestampField }),
     async holds(key, body) {
       const bytes = signed(body)
       const [only, ...others] = signatures as [Uint8Array<ArrayBuffer>]
@@ -56,6 +62,21 @@ export function readHmac(proof: HmacProof, { headers, now }: Arrival): Claim | R
       const own = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))
       return signatures.map((signature) => isSame(signature, own)).includes(true)
     },
+  }
+  return untimely ? { ...untimely, claim } : claim
+}
+
+/** All names under one of the two prefixes: headers of both never prove one delivery together. */
+function underPrefix(proof: HmacProof, [own, other]: readonly [string, string], headers: Headers): HmacProof {
+  const renamed = (name: string) => other + name.slice(own.length)
+  const isOther = !headers.get(proof.header)?.trim() && !!headers.get(renamed(proof.header))?.trim()
+  if (!isOther) return proof
+  const { header, timestampHeader, idHeader } = proof
+  return {
+    ...proof,
+    header: renamed(header),
+    ...(timestampHeader === undefined ? {} : { timestampHeader: renamed(timestampHeader) }),
+    ...(idHeader === undefined ? {} : { idHeader: renamed(idHeader) }),
   }
 }
 
@@ -69,30 +90,34 @@ interface Stated {
 }
 
 /** `t=…,v1=…[,v1=…]`: other names are ignored, two times are a contradiction. */
-function readParts(header: string, names: { timestamp: string; signature: string }): Stated | Refusal {
+function readParts(header: string, names: NonNullable<HmacProof['parts']>): Stated | Refusal {
   let timestamp: string | undefined
   let hasOther = false
   const signatures: string[] = []
-  for (const item of header.split(',')) {
+  const { separator = ',' } = names
+  for (const item of header.split(separator)) {
     const part = item.trim()
     const equals = part.indexOf('=')
+    if (equals === -1) return refusal('bad_encoding', 'a part of the signature header has no equals sign')
     const [name, value] = [part.slice(0, equals), part.slice(equals + 1)]
+    // two headers arrive as one, with a comma between
+    if (separator !== ',' && part.includes(',')) return refusal('bad_encoding', 'the signature header came twice')
     if (name === names.signature) signatures.push(value)
-    else if (name !== names.timestamp) hasOther ||= /^v\d+$/.test(name)
+    else if (name !== names.timestamp) hasOther ||= /^[a-z]\d+$/.test(name)
     else if (timestamp === undefined) timestamp = value
-    else return refusal('bad_encoding', `there are several parts ${names.timestamp}=`)
+    else return refusal('bad_encoding', `the signature header has several parts ${names.timestamp}=`)
   }
-  if (timestamp === undefined) return refusal('missing_header', `there is no part ${names.timestamp}=`)
+  if (timestamp === undefined) return refusal('missing_header', `the signature header has no part ${names.timestamp}=`)
   if (signatures.length > 0) return { timestamp, signatures }
   return hasOther
-    ? refusal('unsupported_scheme', `there is no part ${names.signature}=, only other versions`)
-    : refusal('missing_header', `there is no part ${names.signature}=`)
+    ? refusal('unsupported_scheme', `the signature header has no part ${names.signature}=, only other versions`)
+    : refusal('missing_header', `the signature header has no part ${names.signature}=`)
 }
 
 function readWhole(header: string, prefix: string): Stated | Refusal {
   if (header.startsWith(prefix)) return { signatures: [header.slice(prefix.length)] }
   return /^[A-Za-z][\w-]*[= ]/.test(header)
-    ? refusal('unsupported_scheme', `the signature does not begin with "${prefix}", but as another scheme`)
+    ? refusal('unsupported_scheme', `the signature does not begin with "${prefix}", but like that of another scheme`)
     : refusal('bad_encoding', `the signature does not begin with "${prefix}"`)
 }
 
@@ -102,6 +127,6 @@ function readList(header: string, label: string): Stated | Refusal {
   const signatures = items.filter((item) => item.startsWith(`${label},`)).map((item) => item.slice(label.length + 1))
   if (signatures.length > 0) return { signatures }
   return items.every((item) => /^v\w+,/.test(item))
-    ? refusal('unsupported_scheme', `there is no signature "${label},", only other versions`)
-    : refusal('bad_encoding', `there is no signature "${label},"`)
+    ? refusal('unsupported_scheme', `no signature begins with "${label},", only others of other versions`)
+    : refusal('bad_encoding', `no signature begins with "${label},"`)
 }

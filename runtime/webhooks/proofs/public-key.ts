@@ -10,27 +10,28 @@ export function readPublicKey(proof: PublicKeyProof, { headers, now }: Arrival):
   if ('reason' in names) return names
   const header = headers.get(names.header)?.trim()
   const timestamp = headers.get(names.timestampHeader)?.trim()
-  if (!header) return refusal('missing_header', `there is no ${names.header}`)
-  if (!timestamp) return refusal('missing_header', `there is no ${names.timestampHeader}`)
-  const refused = refuseTimestamp(timestamp, now)
-  if (refused) return refused
+  if (!header) return refusal('missing_header', `the header ${names.header} is missing`)
+  if (!timestamp) return refusal('missing_header', `the header ${names.timestampHeader} is missing`)
+  const untimely = refuseTimestamp(timestamp, now)
+  if (untimely?.reason === 'bad_encoding') return untimely
   const signature = proof.by === 'ed25519' ? fromHex(header) : fromDer(fromBase64(header))
   if (signature?.length !== 64) {
-    const written = proof.by === 'ed25519' ? 'hex of 64 bytes' : 'base64 of a DER signature'
-    return refusal('bad_encoding', `${names.header} is no ${written}`)
+    const written = proof.by === 'ed25519' ? 'signature of 64 bytes in hex' : 'DER signature in base64'
+    return refusal('bad_encoding', `the header ${names.header} holds no ${written}`)
   }
   const algorithm = proof.by === 'ed25519' ? { name: 'Ed25519' } : { name: 'ECDSA', hash: 'SHA-256' }
   const signed = (body: Uint8Array<ArrayBuffer>) => joined([timestamp, body])
-  return { signed, holds: (key, body) => verified(algorithm, key, signature, signed(body)) }
+  const claim: Claim = { signed, holds: (key, body) => verified(algorithm, key, signature, signed(body)) }
+  return untimely ? { ...untimely, claim } : claim
 }
 
-/** Of headers that are only known by their end, there must be one: of two, nobody knows which was meant. */
+/** Of headers that are known by their end alone there must be one: nothing says which of two was meant. */
 function namesIn(headers: Headers, { header, timestampHeader }: PublicKeyProof) {
   if (!header.startsWith('*')) return { header, timestampHeader }
   const ending = header.slice(1)
   const [name, ...others] = [...headers.keys()].filter((key) => key.endsWith(ending))
-  if (name === undefined) return refusal('missing_header', `there is no header that ends ${ending}`)
-  if (others.length > 0) return refusal('bad_encoding', `there are several headers that end ${ending}`)
+  if (name === undefined) return refusal('missing_header', `no header ends in ${ending}`)
+  if (others.length > 0) return refusal('bad_encoding', `several headers end in ${ending}`)
   return { header: name, timestampHeader: name.slice(0, -ending.length) + timestampHeader.slice(1) }
 }
 

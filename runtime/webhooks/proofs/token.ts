@@ -11,24 +11,25 @@ const lifeSeconds = 300
 
 export function readToken({ header: name }: TokenProof, { headers, now }: Arrival): Claim | Refusal {
   const token = headers.get(name)?.trim()
-  if (!token) return refusal('missing_header', `there is no ${name}`)
-  if (token.length > longestToken) return refusal('bad_encoding', `${name} is too long`)
+  if (!token) return refusal('missing_header', `the header ${name} is missing`)
+  if (token.length > longestToken)
+    return refusal('bad_encoding', `the header ${name} is longer than ${longestToken} characters`)
   const [head = '', payload = '', tail = '', ...others] = token.split('.')
   const header = recordIn(head)
   const claims = recordIn(payload)
   const signature = fromBase64Url(tail)
-  if (!header || !claims || others.length > 0) return refusal('bad_encoding', `${name} is no JWT`)
+  if (!header || !claims || others.length > 0) return refusal('bad_encoding', `the header ${name} holds no JWT`)
   if (header['alg'] !== 'HS256' || 'crit' in header) {
-    return refusal('unsupported_scheme', `the JWT is not a plain one of HS256`)
+    return refusal('unsupported_scheme', 'the JWT is not signed by HS256 alone')
   }
-  if (signature?.length !== 32) return refusal('bad_encoding', 'the signature of the JWT is no base64url of 32 bytes')
-  const refused = refuseTimes(claims, now)
-  if (refused) return refused
+  if (signature?.length !== 32) return refusal('bad_encoding', 'the signature of the JWT is not 32 bytes in base64url')
+  const untimely = refuseTimes(claims, now)
+  if (untimely?.reason === 'bad_encoding') return untimely
   const stated = claims['sha256']
   const hash = typeof stated === 'string' ? fromBase64(stated) : undefined
-  if (hash?.length !== 32) return refusal('bad_encoding', 'the claim sha256 is no base64 of 32 bytes')
+  if (hash?.length !== 32) return refusal('bad_encoding', 'the claim sha256 of the JWT is not 32 bytes in base64')
   const signed = utf8(`${head}.${payload}`)
-  return {
+  const claim: Claim = {
     signed: (body) => new Uint8Array(body),
     async holds(key, body) {
       if (!(await verified('HMAC', key, signature, signed))) return false
@@ -36,13 +37,14 @@ export function readToken({ header: name }: TokenProof, { headers, now }: Arriva
       return isSame(own, hash)
     },
   }
+  return untimely ? { ...untimely, claim } : claim
 }
 
 function refuseTimes({ nbf, iat, exp }: Record<string, unknown>, now: number): Refusal | undefined {
   const isTime = (value: unknown) => value === undefined || (typeof value === 'number' && Number.isFinite(value))
-  if (![nbf, iat, exp].every(isTime)) return refusal('bad_encoding', 'a time of the JWT is no number')
-  if (typeof exp !== 'number') return refusal('bad_encoding', 'the JWT never ends')
-  if (Math.floor(now) > exp) return refusal('stale_timestamp', `the JWT ended ${Math.floor(now) - exp} s ago`)
+  if (![nbf, iat, exp].every(isTime)) return refusal('bad_encoding', 'a time of the JWT is not a number')
+  if (typeof exp !== 'number') return refusal('bad_encoding', 'the JWT has no expiry')
+  if (Math.floor(now) > exp) return refusal('stale_timestamp', `the JWT expired ${Math.floor(now) - exp} s ago`)
   return refuseTime((nbf ?? iat ?? exp - lifeSeconds) as number, now)
 }
 

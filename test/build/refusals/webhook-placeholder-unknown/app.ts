@@ -3,7 +3,7 @@ import { Module, On, Webhook } from '@stack/backend'
 @Webhook({
   name: 'warehouse',
   secret: { env: 'WAREHOUSE_SECRET' },
-  signature: { header: 'x-signature', algo: 'hmac-sha256', encoding: 'hex', signs: '{id}.{body}' },
+  signature: { header: 'x-signature', algo: 'hmac-sha256', encoding: 'hex', signs: '{host}.{body}' },
 })
 export class WarehouseWebhook {
   @On('parcel.sent')

@@ -6,15 +6,23 @@ import {
   DiscordReceiver,
   EmailserviceReceiver,
   GithubReceiver,
+  GitlabReceiver,
+  GitlabTokenReceiver,
+  LinearReceiver,
   LivekitReceiver,
+  MetaReceiver,
+  PaddleReceiver,
   PaymentsReceiver,
   RealtimeReceiver,
   SendgridReceiver,
+  ShopifyReceiver,
   SlackReceiver,
   SmsReceiver,
   StandardReceiver,
   StripeReceiver,
+  SvixReceiver,
   TwilioReceiver,
+  ZoomReceiver,
 } from './receivers.webhook.ts'
 
 @Module({
@@ -34,6 +42,14 @@ import {
     EmailserviceReceiver,
     SendgridReceiver,
     StandardReceiver,
+    ShopifyReceiver,
+    LinearReceiver,
+    PaddleReceiver,
+    ZoomReceiver,
+    MetaReceiver,
+    GitlabReceiver,
+    GitlabTokenReceiver,
+    SvixReceiver,
   ],
 })
 export class AppModule {}

@@ -7,8 +7,16 @@ async function keep(webhook: string, payload: unknown, { event, requestId }: Web
     values (${webhook}, ${requestId}, ${event}, ${JSON.stringify(payload)})`
 }
 
+/** Only interactive senders are sent it. */
+const replyTo = (webhook: string) => ({ reply: `to ${webhook}` })
+
 @Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })
 export class PaymentsReceiver {
+  @On('replies')
+  replies() {
+    return replyTo('payments')
+  }
+
   @On('payment.succeeded')
   receive(payload: unknown, meta: WebhookMeta) {
     return keep('payments', payload, meta)
@@ -43,6 +51,11 @@ export class GithubReceiver {
 
 @Webhook({ name: 'chat', provider: 'chat', secret: { env: 'CHAT_SECRET' } })
 export class ChatReceiver {
+  @On('replies')
+  replies() {
+    return replyTo('chat')
+  }
+
   @On('event_callback')
   @On('app_mention')
   receive(payload: unknown, meta: WebhookMeta) {
@@ -52,6 +65,11 @@ export class ChatReceiver {
 
 @Webhook({ name: 'slack', provider: 'slack', secret: { env: 'SLACK_SECRET' } })
 export class SlackReceiver {
+  @On('/replies')
+  replies() {
+    return replyTo('slack')
+  }
+
   @On('app_mention')
   @On('block_actions')
   @On('/weather')
@@ -71,6 +89,13 @@ export class SmsReceiver {
 
 @Webhook({ name: 'twilio', provider: 'twilio', secret: { env: 'TWILIO_SECRET' } })
 export class TwilioReceiver {
+  @On('replies')
+  replies() {
+    return replyTo('twilio')
+  }
+
+  @On('com.twilio.messaging.message.delivered')
+  @On('event_batch')
   @On('delivered')
   @On('received')
   @On('ringing')
@@ -98,6 +123,11 @@ export class LivekitReceiver {
 
 @Webhook({ name: 'chatbot', provider: 'chatbot', secret: { env: 'CHATBOT_SECRET' } })
 export class ChatbotReceiver {
+  @On('type_4')
+  replies() {
+    return replyTo('chatbot')
+  }
+
   @On('INTERACTION_CREATE')
   @On('PING')
   @On('type_3')
@@ -108,6 +138,11 @@ export class ChatbotReceiver {
 
 @Webhook({ name: 'discord', provider: 'discord', secret: { env: 'DISCORD_SECRET' } })
 export class DiscordReceiver {
+  @On('type_4')
+  replies() {
+    return replyTo('discord')
+  }
+
   @On('INTERACTION_CREATE')
   @On('type_3')
   @On('APPLICATION_AUTHORIZED')
@@ -137,5 +172,89 @@ export class StandardReceiver {
   @On('invoice.paid')
   receive(payload: unknown, meta: WebhookMeta) {
     return keep('standard', payload, meta)
+  }
+}
+
+@Webhook({ name: 'shopify', provider: 'shopify', secret: { env: 'SHOPIFY_SECRET' } })
+export class ShopifyReceiver {
+  @On('orders/create')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('shopify', payload, meta)
+  }
+}
+
+@Webhook({ name: 'linear', provider: 'linear', secret: { env: 'LINEAR_SECRET' } })
+export class LinearReceiver {
+  @On('Issue.create')
+  @On('Issue.remove')
+  @On('AppUserNotification')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('linear', payload, meta)
+  }
+}
+
+@Webhook({ name: 'paddle', provider: 'paddle', secret: { env: 'PADDLE_SECRET' } })
+export class PaddleReceiver {
+  @On('replies')
+  replies() {
+    return replyTo('paddle')
+  }
+
+  @On('transaction.completed')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('paddle', payload, meta)
+  }
+}
+
+@Webhook({ name: 'zoom', provider: 'zoom', secret: { env: 'ZOOM_SECRET' } })
+export class ZoomReceiver {
+  @On('replies')
+  replies({ payload }: { payload: { text?: true } }) {
+    return payload.text ? 'a text' : { reply: 'to zoom' }
+  }
+
+  @On('meeting.started')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('zoom', payload, meta)
+  }
+}
+
+@Webhook({ name: 'meta', provider: 'meta', secret: { env: 'META_SECRET', verify: 'META_TOKEN' } })
+export class MetaReceiver {
+  @On('page.replies')
+  replies() {
+    return replyTo('meta')
+  }
+
+  @On('page.feed')
+  @On('page.messaging')
+  @On('event_batch')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('meta', payload, meta)
+  }
+}
+
+@Webhook({ name: 'gitlab', provider: 'gitlab', secret: { env: 'GITLAB_SECRET' } })
+export class GitlabReceiver {
+  @On('issue.open')
+  @On('push')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('gitlab', payload, meta)
+  }
+}
+
+@Webhook({ name: 'svix', signature: standardWebhooks, secret: { env: 'SVIX_SECRET' } })
+export class SvixReceiver {
+  @On('invoice.paid')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('svix', payload, meta)
+  }
+}
+
+@Webhook({ name: 'gitlab-token', provider: 'gitlab', secret: { env: 'GITLAB_TOKEN' } })
+export class GitlabTokenReceiver {
+  @On('push')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('gitlab-token', payload, meta)
   }
 }

@@ -1,0 +1,176 @@
+/**
+ * Request bodies that an isolate holds: read within limits of memory and time, of routes and webhooks alike (contract 2.11,
+ * 7.8). A body counts until it is released. One that stalls gives way where others lack memory.
+ */
+import { refuse } from '../src/sdk/errors.ts'
+import { createLeases, type Lease } from './leases.ts'
+
+/** Bytes of all bodies in flight in one isolate, half of the 128 MiB that a platform gives it. One alone may be longer. */
+const mostInFlight = 64 * 1024 * 1024
+
+/** Longest time in milliseconds until the last byte of a body has arrived (contract 2.11). */
+const patienceMs = 30_000
+
+/** Slowest upload that does not stall, in bytes per millisecond: 64 KiB a second. A long body that is faster may take longer than `patienceMs`. */
+const slowestUpload = 64
+
+/** How often a delivery shows that it is alive, in milliseconds. */
+const heartbeatMs = 1_000
+
+/** An upload that was slower than the slowest for so many heartbeats gives way where others lack memory: it stalls. */
+const stalledBeats = 2
+
+/** A request without a heartbeat for so long, in milliseconds, was ended by the runtime. */
+const lifeMs = 5 * heartbeatMs
+
+/** Up to this length, in bytes, a body is read in one piece, which costs half of what chunks cost. */
+const longestPiece = 1024 * 1024
+
+interface HeldBody {
+  bytes: Uint8Array<ArrayBuffer>
+  /** The delivery has ended. */
+  release(): void
+}
+
+/** A body that is arriving. */
+interface Upload {
+  lease: Lease
+  /** Bytes so far; unknown of a body that is read in one piece. */
+  arrived: number
+  /** Of its last heartbeat, in Unix milliseconds. */
+  aliveAt: number
+  /** Heartbeats since it was last fast enough. */
+  slowBeats: number
+  giveUp(error: Error): void
+}
+
+interface Bounds {
+  /** Longest body in bytes; absent: any. */
+  most?: number | undefined
+  /** What has arrived buys more time: deliveries have no longest body. */
+  isPatient?: boolean
+}
+
+/** @throws HttpError 413, 408 or 503. */
+type HoldBody = (request: Request, bounds: Bounds) => Promise<HeldBody>
+
+/** For a worker; the routes and the webhooks of an isolate share its memory. */
+export function createUploads(leases = createLeases(mostInFlight, lifeMs, true)): HoldBody {
+  /** In the order of their beginning. */
+  const uploads = new Set<Upload>()
+
+  /** The runtime ends the request of a client that has gone without another line of it, `finally` included. */
+  function forgetDead(): void {
+    for (const upload of uploads) if (upload.aliveAt + lifeMs < Date.now()) uploads.delete(upload)
+  }
+
+  /** Gives up the oldest upload that stalls: a client that sends nothing must not hold what others need. */
+  function displaceOne(): boolean {
+    for (const upload of uploads) {
+      if (upload.slowBeats < stalledBeats) continue
+      uploads.delete(upload)
+      upload.lease.release()
+      upload.giveUp(noRoom())
+      return true
+    }
+    return false
+  }
+
+  /** Tries until there is room, or no upload is left that could give way. */
+  function withRoom<T>(attempt: () => T | undefined | false): T {
+    for (;;) {
+      const found = attempt()
+      if (found) return found
+      if (!displaceOne()) throw noRoom()
+    }
+  }
+
+  return async function hold(request, { most, isPatient = false }) {
+    forgetDead()
+    const header = request.headers.get('content-length')
+    const stated = header === null ? undefined : Number(header)
+    if (stated !== undefined && most !== undefined && stated > most) throw tooLarge(most)
+    const isPiece = stated !== undefined && stated <= longestPiece
+    const lease = withRoom(() => leases.take(isPiece ? stated : 0))
+    const { promise: late, reject: giveUp } = Promise.withResolvers<never>()
+    late.catch(() => {}) // the body may have come first
+    const began = Date.now()
+    const upload: Upload = { lease, arrived: 0, aliveAt: began, slowBeats: 0, giveUp }
+    uploads.add(upload)
+    let before = 0
+    const timer = setInterval(() => {
+      lease.renew()
+      if (!uploads.has(upload)) return // it has arrived
+      upload.aliveAt = Date.now()
+      upload.slowBeats = upload.arrived - before < slowestUpload * heartbeatMs ? upload.slowBeats + 1 : 0
+      before = upload.arrived
+      const bought = isPatient ? upload.arrived / slowestUpload : 0
+      if (Date.now() >= began + patienceMs + bought) giveUp(refuse('request_timeout'))
+    }, heartbeatMs)
+    const release = () => {
+      clearInterval(timer)
+      uploads.delete(upload)
+      lease.release()
+    }
+    const count = (length: number) => {
+      upload.arrived = length
+      if (most !== undefined && length > most) throw tooLarge(most)
+      withRoom(() => lease.resize(length))
+    }
+    try {
+      const bytes = isPiece ? await readPiece(request, late) : await readChunks(request, late, count)
+      uploads.delete(upload)
+      return { bytes, release }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+}
+
+async function readPiece(request: Request, late: Promise<never>): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = request.arrayBuffer()
+  whole.catch(() => {}) // after its time nobody waits for it
+  return new Uint8Array(await Promise.race([whole, late]))
+}
+
+/** @param count is told how much has arrived. @throws what it throws. */
+async function readChunks(
+  request: Request,
+  late: Promise<never>,
+  count: (length: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (!request.body) return new Uint8Array()
+  const reader = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), late])
+      if (done) break
+      length += value.length
+      count(length)
+      chunks.push(value)
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {}) // the client may have gone
+    throw error
+  }
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
+}
+
+export function tooLarge(most: number) {
+  return refuse('payload_too_large', `the body may have ${most} bytes`)
+}
+
+function noRoom() {
+  return refuse('unavailable', 'too many bodies are in flight: send this request again', {
+    headers: { 'retry-after': '1' },
+  })
+}

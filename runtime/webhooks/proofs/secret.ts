@@ -1,0 +1,28 @@
+/** The secret itself, in a header: compared in constant time. */
+import type { SecretProof } from '../../../src/wire/webhook-schemes.ts'
+import { isSame } from '../../bytes.ts'
+import { type Arrival, type Claim, type Refusal, refusal } from '../claim.ts'
+import { utf8 } from '../signed.ts'
+
+/** Longest header that is compared: a longer one is no secret of this sender. */
+const longestToken = 8192
+
+const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const
+
+export function readSecret({ header: name }: SecretProof, { headers }: Arrival): Claim | Refusal {
+  const token = headers.get(name)?.trim()
+  if (!token) return refusal('missing_header', `the header ${name} is missing`)
+  if (token.length > longestToken) {
+    return refusal('bad_encoding', `the header ${name} is longer than ${longestToken} characters`)
+  }
+  return {
+    signed: (body) => body,
+    // the secret is at hand as a key only: both keys sign the token, and their signatures are of one length
+    async holds(key) {
+      const bytes = utf8(token)
+      const claimed = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign'])
+      const [own, other] = await Promise.all([key, claimed].map((one) => crypto.subtle.sign('HMAC', one, bytes)))
+      return isSame(new Uint8Array(own!), new Uint8Array(other!))
+    },
+  }
+}

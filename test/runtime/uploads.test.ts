@@ -1,0 +1,322 @@
+/** 2.11, 7.8: the bodies in flight of one isolate, what they may hold and how long they may take; and what waits to be recorded. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Call } from '../../runtime/call.ts'
+import { createLeases } from '../../runtime/leases.ts'
+import type { Webhook } from '../../runtime/table.ts'
+import { createUploads } from '../../runtime/uploads.ts'
+import { createRecorder } from '../../runtime/webhooks/recorder.ts'
+import type { Outcome } from '../../runtime/webhooks/store.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const mebibyte = 1024 * 1024
+
+describe('leases', () => {
+  it('give as much as there is, and what is released is there again', () => {
+    const leases = createLeases(10, 1_000)
+    const first = leases.take(6)!
+    expect(leases.take(5)).toBeUndefined()
+    const second = leases.take(4)!
+    expect([second.resize(5), first.resize(5), second.resize(5)]).toEqual([false, true, true])
+    first.release()
+    first.release()
+    expect(second.resize(11)).toBe(false)
+    expect(leases.take(5)).toBeDefined()
+  })
+
+  it('one that is alone may exceed the limit where that is allowed, and then nobody else gets any', () => {
+    const leases = createLeases(10, 1_000, true)
+    const large = leases.take(11)!
+    expect([leases.take(1), leases.take(0), large.resize(100)]).toEqual([undefined, undefined, true])
+    large.release()
+    const [one, other] = [leases.take(5)!, leases.take(5)!]
+    expect(one.resize(6)).toBe(false)
+    other.release()
+    expect(one.resize(60)).toBe(true)
+  })
+
+  it('one that nobody renews counts no longer, until it is renewed', () => {
+    const leases = createLeases(10, 1_000)
+    const lost = leases.take(10)!
+    vi.advanceTimersByTime(1_000)
+    expect(leases.take(1)).toBeUndefined()
+    vi.advanceTimersByTime(1)
+    const other = leases.take(10)!
+    expect([other !== undefined, leases.count()]).toEqual([true, 1])
+    lost.renew()
+    other.release()
+    expect(leases.take(1)).toBeUndefined()
+  })
+})
+
+describe('bodies in flight', () => {
+  /** A body whose chunks a test hands out. */
+  function upload(headers: Record<string, string> = {}) {
+    let controller!: ReadableStreamDefaultController<Uint8Array>
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      start(own) {
+        controller = own
+      },
+      cancel() {
+        isCancelled = true
+      },
+    })
+    const request = new Request('https://hooks.example/', {
+      method: 'POST',
+      body,
+      headers,
+      duplex: 'half',
+    } as RequestInit)
+    return {
+      request,
+      send: (length: number) => controller.enqueue(new Uint8Array(length)),
+      end: () => controller.close(),
+      fail: () => controller.error(new Error('the client has gone')),
+      isCancelled: () => isCancelled,
+    }
+  }
+  /** As webhooks read them. */
+  const deliveries = () => {
+    const hold = createUploads()
+    return (request: Request, most: number | undefined) => hold(request, { most, isPatient: true })
+  }
+  const stated = (length: number) => upload({ 'content-length': String(length) })
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  /** What has become of it once everything that can happen now has happened. */
+  const settled = (work: Promise<unknown>) =>
+    Promise.race([
+      work.then(
+        () => 'held',
+        (error) => `${error.status ?? error.message}`,
+      ),
+      turn()
+        .then(turn)
+        .then(() => 'waiting'),
+    ])
+  /** @returns what tells its status once it has failed. */
+  function settledLater(work: Promise<unknown>) {
+    let status: number | undefined
+    work.catch((error) => {
+      status = error.status
+    })
+    return async () => {
+      await turn()
+      return status
+    }
+  }
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  })
+
+  it('share 64 MiB: the one that is too much gets 503 with retry-after, and the one that is in time is read', async () => {
+    const hold = deliveries()
+    const first = stated(40 * mebibyte)
+    const held = hold(first.request, undefined)
+    first.send(40 * mebibyte)
+    first.end()
+    expect((await held).bytes.length).toBe(40 * mebibyte)
+    const large = stated(24 * mebibyte + 1)
+    const refused = hold(large.request, undefined)
+    large.send(24 * mebibyte + 1)
+    await expect(refused).rejects.toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      details: { headers: { 'retry-after': '1' } },
+    })
+    const fitting = stated(24 * mebibyte)
+    const taken = hold(fitting.request, undefined)
+    fitting.send(24 * mebibyte)
+    fitting.end()
+    expect((await taken).bytes.length).toBe(24 * mebibyte)
+  })
+
+  it('a stated length that does not arrive holds nothing, but of a small body, which is read in one piece', async () => {
+    const hold = deliveries()
+    for (let count = 0; count < 100; count++) hold(stated(60 * mebibyte).request, undefined).catch(() => {})
+    expect(await settled(hold(stated(1).request, undefined))).toBe('waiting')
+    for (let count = 0; count < 63; count++) hold(stated(mebibyte).request, undefined).catch(() => {})
+    expect(await settled(hold(stated(mebibyte).request, undefined))).toBe('503')
+  })
+
+  it('an upload that stalls for two seconds gives way, the oldest first; one that goes on arriving does not', async () => {
+    const hold = deliveries()
+    const steady = upload()
+    const kept = hold(steady.request, undefined)
+    const stalling = Array.from({ length: 63 }, () => hold(stated(mebibyte).request, undefined))
+    const outcomes = stalling.map((one) => settledLater(one))
+    for (let second = 0; second < 2; second++) {
+      steady.send(64 * 1024)
+      await turn()
+      vi.advanceTimersByTime(1_000)
+    }
+    expect(await settled(hold(stated(mebibyte).request, undefined))).toBe('waiting')
+    expect((await Promise.all(outcomes.map((one) => one()))).filter((one) => one === 503)).toHaveLength(1)
+    expect(await outcomes[0]!()).toBe(503)
+    steady.end()
+    expect((await kept).bytes.length).toBe(2 * 64 * 1024)
+  })
+
+  it('what comes without a length counts as it grows', async () => {
+    const hold = deliveries()
+    const [first, second] = [upload(), upload()]
+    const [one, other] = [hold(first.request, undefined), hold(second.request, undefined)]
+    first.send(40 * mebibyte)
+    expect(await settled(one)).toBe('waiting')
+    second.send(24 * mebibyte)
+    expect(await settled(other)).toBe('waiting')
+    second.send(1)
+    expect(await settled(other)).toBe('503')
+    expect(second.isCancelled()).toBe(true)
+    first.send(30 * mebibyte) // alone now
+    first.end()
+    expect((await one).bytes.length).toBe(70 * mebibyte)
+  })
+
+  it('one alone may exceed it, and all others wait for its end', async () => {
+    const hold = deliveries()
+    const large = stated(65 * mebibyte)
+    const held = hold(large.request, undefined)
+    large.send(65 * mebibyte)
+    large.end()
+    const { release } = await held
+    expect(await settled(hold(stated(1).request, undefined))).toBe('503')
+    release()
+    expect(await settled(hold(stated(1).request, undefined))).toBe('waiting')
+  })
+
+  it.each<[string, (one: ReturnType<typeof upload>) => void]>([
+    ['whose client goes away', (one) => one.fail()],
+    ['that takes too long', () => vi.advanceTimersByTime(32_000 + 1_024_000)],
+    ['whose request the runtime has ended', () => vi.setSystemTime(Date.now() + 6_000)],
+  ])('an upload %s counts no longer', async (_what, end) => {
+    const hold = deliveries()
+    const lost = stated(64 * mebibyte)
+    const held = hold(lost.request, undefined)
+    held.catch(() => {})
+    lost.send(64 * mebibyte)
+    await turn()
+    expect(await settled(hold(stated(1).request, undefined))).toBe('503')
+    end(lost)
+    await turn()
+    expect(await settled(hold(stated(mebibyte).request, undefined))).toBe('waiting')
+  })
+
+  it.each([100, 2 * mebibyte, undefined])(
+    'a body of %s bytes that does not come within 30 s is 408',
+    async (length) => {
+      const hold = deliveries()
+      const slow = length === undefined ? upload() : stated(length)
+      const held = hold(slow.request, undefined)
+      held.catch(() => {})
+      slow.send(50)
+      vi.advanceTimersByTime(29_000)
+      expect(await settled(held)).toBe('waiting')
+      vi.advanceTimersByTime(2_000)
+      await expect(held).rejects.toMatchObject({ status: 408, code: 'request_timeout' })
+    },
+  )
+
+  it('a large one that goes on arriving is given the time that 64 KiB a second take, and one that trickles is not', async () => {
+    const hold = deliveries()
+    const [steady, trickling] = [upload(), upload()]
+    const [held, lost] = [hold(steady.request, undefined), hold(trickling.request, undefined)]
+    lost.catch(() => {})
+    for (let second = 0; second < 60; second++) {
+      steady.send(64 * 1024)
+      if (second < 30) trickling.send(1)
+      await turn()
+      vi.advanceTimersByTime(1_000)
+    }
+    await expect(lost).rejects.toMatchObject({ status: 408 })
+    steady.end()
+    expect((await held).bytes.length).toBe(60 * 64 * 1024)
+  })
+
+  it('a longer one than maxBodyBytes is 413, whether it says so or not; one of that length is taken', async () => {
+    const hold = deliveries()
+    expect(await settled(hold(stated(11).request, 10))).toBe('413')
+    const [fitting, long] = [upload(), upload()]
+    const [held, lost] = [hold(fitting.request, 10), hold(long.request, 10)]
+    for (const one of [fitting, long]) one.send(10)
+    fitting.end()
+    long.send(1)
+    expect((await held).bytes.length).toBe(10)
+    expect(await settled(lost)).toBe('413')
+    expect(await settled(hold(new Request('https://hooks.example/', { method: 'POST' }), 10))).toBe('held')
+  })
+})
+
+describe('records', () => {
+  const webhook = { name: 'shop', record: { days: 30 } } as Webhook
+
+  /** A database that is as slow as a test wants it. */
+  function recorder() {
+    const lines: [string, Record<string, unknown> | undefined][] = []
+    const running: (() => void)[] = []
+    let most = 0
+    let written = 0
+    const call = {
+      log: (_level: string, message: string, fields?: Record<string, unknown>) => lines.push([message, fields]),
+    } as unknown as Call
+    const record = createRecorder(
+      async (_call, _isReadOnly, work) => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        running.push(resolve)
+        most = Math.max(most, running.length)
+        await promise
+        running.splice(running.indexOf(resolve), 1)
+        return work({ service: {} } as never)
+      },
+      async () => {
+        written++
+      },
+    )
+    const drain = async () => {
+      while (running.length > 0) {
+        for (const finish of [...running]) finish()
+        await vi.advanceTimersByTimeAsync(50)
+      }
+    }
+    return {
+      record: (outcome: Outcome['outcome']) => record(call, webhook, { outcome }, 401, Date.now()),
+      drain,
+      lines,
+      most: () => most,
+      written: () => written,
+    }
+  }
+
+  it('a flood of refused deliveries takes one connection, and what is too much is dropped and counted in one line', async () => {
+    const { record, drain, lines, most, written } = recorder()
+    const all = Array.from({ length: 1_000 }, () => record('refused'))
+    await vi.advanceTimersByTimeAsync(0)
+    await drain()
+    await Promise.all(all)
+    expect([most(), written()]).toEqual([1, 201])
+    expect(lines).toEqual([
+      [
+        'webhook shop: 799 deliveries were not recorded, because too many waited to be',
+        { webhook: 'shop', dropped: 799 },
+      ],
+    ])
+  })
+
+  it('genuine ones do not wait behind refused ones, and take four connections', async () => {
+    const { record, drain, most, written } = recorder()
+    const all = [
+      ...Array.from({ length: 50 }, () => record('refused')),
+      ...Array.from({ length: 50 }, () => record('handled')),
+    ]
+    await vi.advanceTimersByTimeAsync(0)
+    expect(most()).toBe(5)
+    await drain()
+    await Promise.all(all)
+    expect([most(), written()]).toEqual([5, 100])
+  })
+})
