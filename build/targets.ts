@@ -2,16 +2,16 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { authPaths } from '../src/wire/auth-paths.ts'
-import type { Project } from '../src/wire/project.ts'
+import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import type { BuildOptions } from './index.ts'
 
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
 
-/** @param root absolute path of the project. @param roles declared role names. */
+/** @param root absolute path of the project. @param roles those of `stack/roles.json`. */
 export function projectTarget(
   root: string,
   { project: name, entry, budgetKib }: Pick<Project, 'project' | 'entry' | 'budgetKib'>,
-  roles: readonly string[],
+  roles: readonly DeclaredRole[],
   out = path.join(root, '.stack'),
 ): BuildOptions {
   const owner = 'the auth worker'

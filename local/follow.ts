@@ -73,11 +73,7 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
     root,
     target() {
       const { project, roles } = declared()
-      return projectTarget(
-        root,
-        project,
-        roles.map(({ name }) => name),
-      )
+      return projectTarget(root, project, roles)
     },
     async onOutcome(outcome, changed) {
       await (outcome.kind === 'built' ? built(outcome, changed) : onChange(outcome, changed))

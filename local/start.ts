@@ -109,9 +109,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       fs.rmSync(keysFile, { force: true })
     }
     const keys = keysAt(keysFile)
-    const names = options.roles.map(({ name }) => name)
     const [project, auth, database] = await settle([
-      timed(() => buildCached(projectTarget(root, options.project, names))),
+      timed(() => buildCached(projectTarget(root, options.project, options.roles))),
       timed(() => buildCached(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
