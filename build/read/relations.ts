@@ -128,15 +128,14 @@ class Fold {
   }
 
   #alter(at: Cursor): void {
-    if (at.takes('default', 'privileges')) return this.#defaultPrivileges(at)
-    if (at.takes('schema')) return this.#forgetSchema(at.name()?.name)
-    if (at.takes('role') || at.takes('user') || at.takes('database')) {
+    if (at.takes('default', 'privileges')) this.#defaultPrivileges(at)
+    else if (at.takes('schema')) this.#forgetSchema(at.name()?.name)
+    else if (at.takes('role') || at.takes('user') || at.takes('database')) {
       if (hasOption(at.tokens, 'search_path')) this.#firstSchema = undefined
-      return
-    }
-    at.takes('foreign')
-    at.takes('materialized')
-    if (!at.takes('table') && !at.takes('view')) return
+    } else if (takesRelation(at)) this.#alterRelation(at)
+  }
+
+  #alterRelation(at: Cursor): void {
     at.takes('if', 'exists')
     at.takes('only')
     const name = at.name()
@@ -163,27 +162,19 @@ class Fold {
   #drop(at: Cursor): void {
     const tokens = at.rest()
     if (tokens.some(({ text }) => text === 'cascade')) this.#forget(this.#states.filter(({ kind }) => kind !== 'table'))
-    if (at.takes('owned')) return this.#forget(this.#states)
-    if (at.takes('schema')) {
-      at.takes('if', 'exists')
-      for (const part of splitAtCommas(at.rest())) this.#forgetSchema(new Cursor(part).name()?.name)
-      return
-    }
-    at.takes('foreign')
-    at.takes('materialized')
-    if (!at.takes('table') && !at.takes('view')) return
+    if (at.takes('owned')) this.#forget(this.#states)
+    const isSchema = at.takes('schema')
+    if (!isSchema && !takesRelation(at)) return
     at.takes('if', 'exists')
     for (const part of splitAtCommas(at.rest())) {
       const name = new Cursor(part).name()
-      if (name) this.#forget(this.#named(name))
+      if (name && isSchema) this.#forgetSchema(name.name)
+      else if (name) this.#forget(this.#named(name))
     }
   }
 
   #comment(at: Cursor): void {
-    at.takes('foreign')
-    at.takes('materialized')
-    if (!at.takes('table') && !at.takes('view')) return
-    const name = at.name()
+    const name = takesRelation(at) ? at.name() : undefined
     if (!name) return
     const isPublic = at.rest().some(({ kind, text }) => kind === 'text' && /@stack\s+public\b/.test(text))
     const found = this.#named(name)
@@ -327,6 +318,13 @@ class Cursor {
 
 function asWritten(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+}
+
+/** Passes over the kind of a relation, if one is next. */
+function takesRelation(at: Cursor): boolean {
+  at.takes('foreign')
+  at.takes('materialized')
+  return at.takes('table') || at.takes('view')
 }
 
 interface Privileges {

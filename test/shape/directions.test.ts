@@ -67,7 +67,7 @@ const allowed: Record<string, string[]> = {
     'cloudflare:workers',
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'node'],
-  local: ['build', 'src/wire', 'miniflare', 'node-pg-migrate', 'pg', 'get-port', 'node'],
+  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
 }
 
