@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readMigration, relationsOf } from '../../build/read/relations.ts'
 import { migrate, openMigrations, setsOf } from '../../local/migrate.ts'
 import { type Postgres, startPostgres } from '../../local/postgres.ts'
 import { temporaryProject } from '../support/project.ts'
@@ -358,6 +359,17 @@ describe('what every user reaches', () => {
       '0002_guard.sql': block('alter table later enable row level security'),
     })
     expect((await migrate(it.url, it.sets)).at(-1)).toBe('0002_guard.sql')
+  })
+
+  it('docs/database.md: its statements are accepted, by the build and by the catalog', async () => {
+    const page = fs.readFileSync(path.join(import.meta.dirname, '../../docs/database.md'), 'utf8')
+    const blocks = [...page.matchAll(/^```sql\n([\s\S]*?)^```/gm)].map(([, sql]) => sql!)
+    const files = Object.fromEntries(blocks.map((sql, index) => [`000${index + 1}_page.sql`, sql]))
+    expect(blocks).toHaveLength(3)
+    const texts = Object.entries(files).map(([name, sql]) => readMigration(name, sql))
+    expect(relationsOf(texts).filter((one) => !one.isPublic && !one.hasRowSecurity && one.runsAsOwner)).toEqual([])
+    const it = await subject(files)
+    expect((await migrate(it.url, it.sets)).slice(-3)).toEqual(Object.keys(files))
   })
 
   it('is asked also where nothing is pending', async () => {

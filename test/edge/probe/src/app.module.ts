@@ -1,4 +1,5 @@
 import { Module } from '@stack/backend'
+import { ColumnsController } from './columns.controller.ts'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
 import { GuardedController } from './guarded.controller.ts'
 import {
@@ -19,6 +20,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
 
 @Module({
   controllers: [
+    ColumnsController,
     DefaultController,
     GatesController,
     LimitedController,
