@@ -8,6 +8,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageRoot, stack } from '../support/command.ts'
 import { useStack } from '../support/stack.ts'
+import { titled } from '../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
 
@@ -66,20 +67,22 @@ describe('the local stack', () => {
     expect(await readLater('PAIR')).toBe('a=b=')
   }, 30_000)
 
-  it.each([
-    [['set', 'NAME'], '', 'the value is missing'],
-    [['set', 'NAME='], '', 'the value of NAME is empty'],
-    [['set', '=value'], '', '"" is no name'],
-    [['set', 'A-B=value'], '', '"A-B" is no name'],
-    [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
-    [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
-    [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
-    [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
-    [['unset', 'A B'], '', '"A B" is no name'],
-    [['set'], '', 'missing required argument'],
-    [['set', 'A=b', 'C=d'], '', 'too many arguments'],
-    [['unset'], '', 'missing required argument'],
-  ])('%j is refused before anything is sent', async (args, input, sentence) => {
+  it.each(
+    titled([
+      [['set', 'NAME'], '', 'the value is missing'],
+      [['set', 'NAME='], '', 'the value of NAME is empty'],
+      [['set', '=value'], '', '"" is no name'],
+      [['set', 'A-B=value'], '', '"A-B" is no name'],
+      [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
+      [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
+      [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
+      [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
+      [['unset', 'A B'], '', '"A B" is no name'],
+      [['set'], '', 'missing required argument'],
+      [['set', 'A=b', 'C=d'], '', 'too many arguments'],
+      [['unset'], '', 'missing required argument'],
+    ]),
+  )('refused before anything is sent: %s', async (_title, args, input, sentence) => {
     const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])
     expect(stderr).not.toContain('probe/local')

@@ -114,8 +114,11 @@ describe('the header', () => {
     'Bearer a.b.c x',
     'Bearer a.b.c, Bearer a.b.c',
     'Bearer a.b.c+',
-    `Bearer a.b.${'c'.repeat(8200)}`,
   ])('refuses %s', (header) => {
     expect(read(header)).toBeUndefined()
+  })
+
+  it('refuses one that is longer than 8 KiB', () => {
+    expect(read(`Bearer a.b.${'c'.repeat(8200)}`)).toBeUndefined()
   })
 })

@@ -1,21 +1,21 @@
 import { Controller, Database, Get, Module } from '@stack/backend'
 
-@Controller('/orders')
-export class OrdersController {
+@Controller('/invoices')
+export class InvoicesController {
   @Get()
   list() {
-    return Database.sql`select * from orders`
+    return Database.sql`select * from invoices`
   }
 }
 
-@Module({ controllers: [OrdersController] })
+@Module({ controllers: [InvoicesController] })
 export class AppModule {}
-// file: migrations/0001_orders.sql
-create table orders (id text primary key, owner text not null);
-grant select on orders to backend_authenticated;
+// file: migrations/0001_invoices.sql
+create table invoices (id text primary key, owner text not null);
+grant select on invoices to backend_authenticated;
 create table currencies (code text primary key);
 grant select on currencies to backend_authenticated;
 // file: migrations/0002_policies.sql
-alter table orders enable row level security;
-create policy own on orders using (owner = (select auth.uid()));
+alter table invoices enable row level security;
+create policy own on invoices using (owner = (select auth.uid()));
 comment on table currencies is 'The same for everybody. @stack public';

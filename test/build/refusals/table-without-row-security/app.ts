@@ -1,15 +1,15 @@
 import { Controller, Database, Get, Module } from '@stack/backend'
 
-@Controller('/orders')
-export class OrdersController {
+@Controller('/invoices')
+export class InvoicesController {
   @Get()
   list() {
-    return Database.sql`select * from orders`
+    return Database.sql`select * from invoices`
   }
 }
 
-@Module({ controllers: [OrdersController] })
+@Module({ controllers: [InvoicesController] })
 export class AppModule {}
-// file: migrations/0001_orders.sql
-create table orders (id text primary key, owner text not null);
-grant select on orders to backend_authenticated;
+// file: migrations/0001_invoices.sql
+create table invoices (id text primary key, owner text not null);
+grant select on invoices to backend_authenticated;
