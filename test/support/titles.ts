@@ -7,7 +7,10 @@ const longestTitle = 90
 export function titled<const T extends readonly unknown[]>(cases: readonly T[]): [string, ...T][] {
   const known = new Set<string>()
   return cases.map((values, index) => {
-    const whole = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ')
+    const whole = values
+      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .join(' ')
+      .replace(/\s+/g, ' ')
     const short = whole.length > longestTitle ? `${whole.slice(0, longestTitle)}… (${whole.length} characters)` : whole
     const title = known.has(short) ? `${short} #${index + 1}` : short
     known.add(title)
