@@ -275,7 +275,7 @@ describe('roles', () => {
 
   it('a malformed one is refused by name', async () => {
     for (const wrong of [
-      { name: 'No' },
+      { name: 'N/o' },
       { name: 'x', permissions: ['all'] },
       { name: 'x', permission: [] },
       [],
