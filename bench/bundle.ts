@@ -9,14 +9,13 @@ import type { WorkerModule } from './workerd.ts'
 /**
  * @param folder where the project is written.
  * @param source of its only file.
- * @param roles that its rules name.
  */
-export async function builtModules(folder: string, source: string, roles: string[] = []): Promise<WorkerModule[]> {
+export async function builtModules(folder: string, source: string): Promise<WorkerModule[]> {
   const entry = 'src/app.module.ts'
   const file = path.join(folder, entry)
   fs.mkdirSync(path.dirname(file), { recursive: true })
   fs.writeFileSync(file, source)
-  const { built, refusals } = await build(projectTarget(folder, { project: 'bench', entry, budgetKib: 100_000 }, roles))
+  const { built, refusals } = await build(projectTarget(folder, { project: 'bench', entry, budgetKib: 100_000 }, []))
   if (!built) throw new Error(`the project is refused: ${JSON.stringify(refusals)}`)
   const out = path.join(folder, '.stack/out')
   const others = fs.readdirSync(out).filter((name) => name.endsWith('.js') && name !== 'worker.js')

@@ -13,7 +13,7 @@ import type { BuildOptions, BuildResult } from './index.ts'
 import { type Linked, link } from './link/index.ts'
 import { openProgram } from './program.ts'
 import { createReader } from './read/index.ts'
-import { migrationsOf } from './read/policies.ts'
+import { migrationsOf } from './read/migrations.ts'
 import type { Refusal } from './refusals/index.ts'
 import { byPlace, refuse } from './refuse/index.ts'
 

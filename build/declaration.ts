@@ -212,6 +212,8 @@ export interface Declarations {
   entry: string
   /** Every file that was read. */
   files: ReadonlySet<string>
+  /** Those of them that the worker loads; the others may be programs of their own, like a seed script. */
+  bundled: ReadonlySet<string>
   classes: ClassDeclaration[]
   /** Relative imports that lead to no file. */
   lostImports: { specifier: string; place: Place }[]
@@ -221,7 +223,7 @@ export interface Declarations {
   unimported: { name: string; place: Place }[]
   /** Decorators that have a name of the SDK's and come from elsewhere. */
   foreignMarks: ForeignMark[]
-  /** In files that declare classes. */
+  /** Calls at module scope, and while instances are built. */
   earlyCalls: EarlyCall[]
   evals: { text: string; place: Place }[]
   /** A file imports `Database` of the SDK, or the SDK whole. */
@@ -233,12 +235,31 @@ export interface Declarations {
   defaultImports: string[]
   /** Calls in row-level policies that run once for each row. */
   policyCalls: PolicyCall[]
+  /** Tables and views that the migrations create. */
+  relations: Relation[]
   /** `undefined` where there is no tsconfig.json. */
   tsconfig: Tsconfig | undefined
   /** Decorators of the SDK that are used as values. */
   markValues: { name: string; place: Place }[]
   /** Files that do not parse. */
   syntaxErrors: { message: string; place: Place }[]
+}
+
+/** A table or view as the migrations leave it, as far as their text proves it. */
+export interface Relation {
+  /** As it is called in its schema. */
+  name: string
+  kind: 'table' | 'view' | 'materialized view'
+  /** Of its name where it is created. */
+  place: Place
+  /** Of a table. */
+  hasRowSecurity: boolean
+  /** Of a view: without `security_invoker` the policies of its owner count, who has none. */
+  runsAsOwner: boolean
+  /** A comment on it says `@stack public`. */
+  isPublic: boolean
+  /** What lets every user reach it. */
+  granted: { to: string; place: Place } | undefined
 }
 
 /** A call of `auth.uid()` and its like in a policy of `migrations/`. */

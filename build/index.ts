@@ -1,5 +1,6 @@
 /** The compiler: source in, refusals or a bundle out. read → refuse → link → emit. */
 import type { RouteTable } from '../runtime/table.ts'
+import type { DeclaredRole } from '../src/wire/project.ts'
 import { openCompiler } from './compiler.ts'
 import type { FileSize } from './emit/report.ts'
 import type { Refusal } from './refusals/index.ts'
@@ -18,8 +19,8 @@ export interface BuildOptions {
   maxBodyBytes: number
   /** Methods that a service binding offers (contract 9.9). */
   rpc?: readonly { class: string; method: string }[]
-  /** Of a project: what it is called, and its declared role names. Absent for the auth module, which has no documents. */
-  project?: { name: string; roles: readonly string[] } | undefined
+  /** Of a project: what it is called, and its declared roles. Absent for the auth module, which has no documents. */
+  project?: { name: string; roles: readonly DeclaredRole[] } | undefined
   /** Compressed KiB that the worker may have; absent: no limit. */
   budgetKib?: number
 }

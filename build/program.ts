@@ -85,6 +85,8 @@ export interface Program {
   shapeOf(file: SourceFile, expression: Expression): Fact
   /** Whether a relative import leads to a file; of a package only the bundler knows. */
   leadsToFile(file: SourceFile, specifier: string): boolean
+  /** Absolute path of the source that an import leads to; unlike `imported` it does not read that source. */
+  sourceOf(file: SourceFile, specifier: string): string | undefined
   /** The source that an import leads to. */
   imported(file: SourceFile, specifier: string): SourceFile | undefined
   /** The names in the alias or interface that a name in a type stands for. */
@@ -106,9 +108,14 @@ export function openProgram(root: string, entry: string): Program {
   let led = new Map<string, Dependencies['led'][number]>()
   const absoluteOf = (file: SourceFile) => path.join(root, file.path)
 
-  function imported(from: SourceFile, specifier: string): SourceFile | undefined {
+  function sourceOf(from: SourceFile, specifier: string): string | undefined {
     const absolute = resolver.source(absoluteOf(from), specifier)
     led.set(`${from.path}\0${specifier}`, [from, specifier, absolute])
+    return absolute
+  }
+
+  function imported(from: SourceFile, specifier: string): SourceFile | undefined {
+    const absolute = sourceOf(from, specifier)
     if (absolute === undefined) return undefined
     const file = sources.read(absolute)
     dependencies.add(file)
@@ -334,6 +341,7 @@ export function openProgram(root: string, entry: string): Program {
     locate: (place) => locationOf(place, sources.lineStartsOf(path.join(root, place.file))),
     evaluate: (file, expression) => evaluate(file, expression),
     shapeOf,
+    sourceOf,
     imported,
     leadsToFile(file, specifier) {
       const isLeading = resolver.leads(absoluteOf(file), specifier)

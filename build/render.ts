@@ -8,6 +8,8 @@ export interface Rendering {
   sourceOf(file: string): string | undefined
   /** Decides about colour; absent: none. */
   stream?: NodeJS.WriteStream
+  /** What errors mean for the command; absent: `nothing was written`, which is true of a build. */
+  consequence?: string
 }
 
 /** Columns of source that are shown: with the gutter, less than a terminal of 80. */
@@ -21,7 +23,10 @@ export function render(refusals: readonly Refusal[], { sourceOf, ...others }: Re
   const warnings = refusals.length - errors
   const blocks = refusals.map((refusal) => renderOne(refusal, rendering))
   const counts = [errors && count(errors, 'error'), warnings && count(warnings, 'warning')].filter(Boolean).join(', ')
-  return [...blocks, ...(counts ? [errors ? `${counts}: nothing was written` : counts] : [])].join('\n')
+  return [
+    ...blocks,
+    ...(counts ? [errors ? `${counts}: ${others.consequence ?? 'nothing was written'}` : counts] : []),
+  ].join('\n')
 }
 
 function renderOne({ slug, severity, message, place, fix, related }: Refusal, rendering: Rendering): string {

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { authPaths } from '../src/wire/auth-paths.ts'
-import type { Project } from '../src/wire/project.ts'
+import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import type { BuildOptions } from './index.ts'
 
 /** A request body of a project's routes is at most 1 MiB, of the auth module's 64 KiB, unless a route says otherwise (contract 2.11). */
@@ -10,11 +10,11 @@ const maxBodyBytes = { project: 1_048_576, auth: 65_536 }
 
 const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
 
-/** @param root absolute path of the project. @param roles declared role names. */
+/** @param root absolute path of the project. @param roles those of `stack/roles.json`. */
 export function projectTarget(
   root: string,
   { project: name, entry, budgetKib }: Pick<Project, 'project' | 'entry' | 'budgetKib'>,
-  roles: readonly string[],
+  roles: readonly DeclaredRole[],
   out = path.join(root, '.stack'),
 ): BuildOptions {
   const owner = 'the auth worker'

@@ -19,7 +19,7 @@ export interface WatchOptions {
   target: () => BuildOptions
   /** The next build waits for it. @param changed absolute paths. */
   onOutcome: (outcome: Outcome, changed: readonly string[]) => void | Promise<void>
-  /** Told of changes below the root that are no matter of the build, like `.dev.vars`. */
+  /** Told of changes that only a running stack takes up: `.dev.vars` and migrations. */
   onOther?: (changed: readonly string[]) => void | Promise<void>
 }
 
@@ -34,16 +34,24 @@ const settleMs = 15
 /** chokidar tells of a file once in 50 ms: what was written again meanwhile is found by a look at the files themselves. */
 const lookAgainMs = 100
 
+/** What an import may lead to beside TypeScript. */
+const importable = /\.(?:[cm]?jsx?|json|wasm|txt|css)$/
+
 /** Builds now, and then at every change. Resolves when the first build is done and changes are seen. */
 export async function watchProject({ root, target, onOutcome, onOther }: WatchOptions): Promise<Watch> {
   let compiler: { options: string; is: Compiler } | undefined
   let outside: ReadonlySet<string> = new Set()
+  /** What the last build read, and the last one that succeeded: they may be of any kind. */
+  let inputs: ReadonlySet<string> = new Set()
+  let isSound = false
   const touched = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let lookAgain: NodeJS.Timeout | undefined
   let stamps = new Map<string, string>()
   let running = Promise.resolve()
 
+  /** The entry's. */
+  let folder: string | undefined
   const out = outOf(target, root)
   const isIgnored = (file: string) => {
     const name = path.relative(root, file)
@@ -53,7 +61,10 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
   const watcher = watch(root, { ignored: isIgnored, ignoreInitial: true })
   watcher.on('all', (event, file) => {
     if (event === 'addDir' || event === 'unlinkDir') return
-    touched.add(path.resolve(file))
+    const absolute = path.resolve(file)
+    // what is written all the time, like a log, must neither build nor put off the build of an edit
+    if (!isOfBuild(absolute, event !== 'change') && !isOther(absolute)) return
+    touched.add(absolute)
     schedule()
   })
   await new Promise<void>((resolve) => watcher.once('ready', resolve))
@@ -91,17 +102,30 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
     const changed = new Set(touched)
     touched.clear()
     if (changed.size === 0) return
-    const others = [...changed].filter((file) => !isOfBuild(file))
+    const others = [...changed].filter(isOther)
     if (others.length > 0) await onOther?.(others)
-    if (others.length < changed.size) await run(changed)
+    if ([...changed].some((file) => nameOf(file) !== '.dev.vars')) await run(changed)
   }
 
-  /** Rather a build too many: what the project imports may be of any kind. */
-  function isOfBuild(file: string): boolean {
-    const name = path.relative(root, file).split(path.sep).join('/')
-    const isDeclared = name === 'stack/project.json' || name === 'stack/roles.json'
-    const isOther = /^(?:migrations\/|stack\/|\.)/.test(name) || /\.(?:md|sql|toml)$/.test(name)
-    return isDeclared || outside.has(file) || !isOther
+  function nameOf(file: string): string {
+    return path.relative(root, file).split(path.sep).join('/')
+  }
+
+  function isOther(file: string): boolean {
+    return /^(?:\.dev\.vars|migrations\/[^/]+\.sql)$/.test(nameOf(file))
+  }
+
+  /**
+   * Files of other kinds count where the last build read them, or where an import that leads nowhere may mean them.
+   * @param hasComeOrGone the file was not there before, or is not there now.
+   */
+  function isOfBuild(file: string, hasComeOrGone: boolean): boolean {
+    if (inputs.has(file) || outside.has(file)) return true
+    const name = nameOf(file)
+    if (/^stack\/(?:project|roles)\.json$|^migrations\/[^/]+\.sql$/.test(name)) return true
+    if (/\.[cm]?tsx?$|(?:^|\/)(?:package|tsconfig[^/]*)\.json$/.test(name)) return true
+    const isBelowEntry = folder !== undefined && file.startsWith(folder + path.sep)
+    return importable.test(name) && (isBelowEntry ? hasComeOrGone || !isSound : hasComeOrGone && !isSound)
   }
 
   async function run(changed: ReadonlySet<string>): Promise<void> {
@@ -109,6 +133,7 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
     look(new Set([...changed, ...stamps.keys()]))
     try {
       const options = target()
+      folder = path.dirname(path.resolve(root, options.entry))
       const key = JSON.stringify(options)
       if (compiler?.options !== key) {
         await compiler?.is.close()
@@ -116,9 +141,14 @@ export async function watchProject({ root, target, onOutcome, onOther }: WatchOp
       }
       const { refusals, linked } = compiler.is.check(changed)
       observe(compiler.is.reads())
+      isSound = false
       const result = linked ? await compiler.is.emit({ refusals, linked }) : { refusals, built: undefined }
       const milliseconds = performance.now() - began
-      if (result.built) observe(result.built.inputs)
+      if (result.built) {
+        observe(result.built.inputs)
+        inputs = new Set(result.built.inputs)
+        isSound = true
+      }
       await onOutcome(
         result.built
           ? { kind: 'built', refusals: result.refusals, built: result.built, milliseconds }

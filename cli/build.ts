@@ -30,12 +30,7 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
   const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
   const target = () => {
     const { project, roles } = locateProject(flags.project)
-    return projectTarget(
-      root,
-      project,
-      roles.map(({ name }) => name),
-      folder,
-    )
+    return projectTarget(root, project, roles, folder)
   }
   if (flags.fix) await fix(root, target(), flags.format)
   await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))

@@ -20,7 +20,8 @@ export function printed(root: string, refusals: readonly Refusal[], format: Form
   }
 }
 
-export function renderRefusals(root: string, refusals: readonly Refusal[]): string {
+/** @param consequence what errors mean, where it is more than that nothing was written. */
+export function renderRefusals(root: string, refusals: readonly Refusal[], consequence?: string): string {
   const sourceOf = (file: string) => {
     try {
       return fs.readFileSync(path.join(root, file), 'utf8').replace(/^\ufeff/, '')
@@ -28,7 +29,7 @@ export function renderRefusals(root: string, refusals: readonly Refusal[]): stri
       return undefined
     }
   }
-  return render(refusals, { sourceOf, stream: process.stderr })
+  return render(refusals, { sourceOf, stream: process.stderr, ...(consequence && { consequence }) })
 }
 
 /** Annotations name files from the repository's root. */

@@ -77,7 +77,10 @@ export async function runStart({ project: named, port, json = false, fresh = fal
 }
 
 function failureOf(error: unknown, root: string): unknown {
-  if (error instanceof Refused) return new Failure('refused', renderRefusals(root, error.result.refusals))
+  if (error instanceof Refused) {
+    const { refusals } = error.result
+    return new Failure('refused', renderRefusals(root, refusals, 'nothing was migrated, and nothing is running'))
+  }
   if (error instanceof PortTaken) return new Failure('port taken', `${error.message}: name another with --port`)
   if (error instanceof HeldBy) return new Failure('no stack', error.message)
   return new Failure('refused', `error: ${(error as Error).message}`)

@@ -50,7 +50,9 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
       return onChange({ kind: 'not-started', error: error as Error }, changed)
     }
     // the first build only warms up: the same was built and is served already, unless it was edited meanwhile
-    if (changed.length === 0 && !isNew) return
+    const isMigration = (file: string) => path.relative(root, file).startsWith(`migrations${path.sep}`)
+    // nor is a migration served: `other` says what becomes of it
+    if (!isNew && outcome.refusals.length === 0 && changed.every(isMigration)) return
     if (JSON.stringify(roles) !== knownRoles) await declareRoles(roles)
     knownRoles = JSON.stringify(roles)
     onChange({ ...outcome, servedAfterMs: performance.now() - began }, changed)
@@ -73,11 +75,7 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
     root,
     target() {
       const { project, roles } = declared()
-      return projectTarget(
-        root,
-        project,
-        roles.map(({ name }) => name),
-      )
+      return projectTarget(root, project, roles)
     },
     async onOutcome(outcome, changed) {
       await (outcome.kind === 'built' ? built(outcome, changed) : onChange(outcome, changed))

@@ -8,15 +8,13 @@ import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type Following, followChanges } from './follow.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { installKeys } from './logins.ts'
-import { migrate, unguardedTables } from './migrate.ts'
+import { openMigrations, setsOf } from './migrate.ts'
 import { claim, noteWorkerd, release } from './owner.ts'
 import { choosePort, PortTaken } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
 import { type LocalRecord, readRecord, writeRecord } from './record.ts'
 import { namesInVault } from './vault.ts'
 import { startWorkers } from './worker.ts'
-
-const packageRoot = path.resolve(import.meta.dirname, '..')
 
 export interface StartOptions {
   /** Absolute. */
@@ -110,9 +108,9 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       fs.rmSync(keysFile, { force: true })
     }
     const keys = keysAt(keysFile)
-    const names = options.roles.map(({ name }) => name)
+    const building = timed(() => buildCached(projectTarget(root, options.project, options.roles)))
     const [project, auth, database] = await settle([
-      timed(() => buildCached(projectTarget(root, options.project, names))),
+      building,
       timed(() => buildCached(authTarget(path.join(folder, 'auth')))),
       timed(async () => {
         const postgres = await startPostgres({ directory, password: keys.passwords.postgres })
@@ -120,23 +118,14 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         if (postgres.replaced)
           say('a Postgres of this project was still running without its stack, and was ended first')
         const urls = databaseUrls(postgres.port, keys)
-        const applied = [
-          ...(await migrate(urls.owner, {
-            directory: path.join(packageRoot, 'src/auth/schema'),
-            table: 'auth_migrations',
-          })),
-          ...(await migrate(urls.owner, {
-            directory: path.join(packageRoot, 'runtime/schema'),
-            table: 'runtime_migrations',
-          })),
-          ...(await migrate(urls.owner, { directory: path.join(root, 'migrations'), table: 'project_migrations' })),
-        ]
-        for (const table of await unguardedTables(urls.owner)) {
-          say(`! ${table} is granted to users and has no row-level security: every user sees every row`)
+        try {
+          const migrations = await openMigrations(urls.owner, setsOf(root))
+          ending.push(migrations.rollback)
+          return { postgres, urls, migrations }
+        } catch (error) {
+          const { value } = await building
+          throw value.built ? error : new Refused(value) // it may say the same, with the place in the file
         }
-        const { postgres: _owner, ...passwords } = keys.passwords
-        await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
-        return { postgres, urls, applied }
       }),
     ])
     if (!auth.value.built) throw new Refused(auth.value)
@@ -144,7 +133,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     if (!built) throw new Refused(project.value)
     signal.throwIfAborted()
 
-    const { postgres, urls, applied } = database.value
+    const { postgres, urls, migrations } = database.value
+    const { applied } = migrations
     const serve = async () => {
       const baseUrl = `http://127.0.0.1:${port}`
       const common = {
@@ -189,7 +179,15 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
       })
       ending.push(served.started.stop)
       noteWorkerd(processesFile)
-      await whenAnswering(served.baseUrl)
+      signal.throwIfAborted()
+      // everything that can be refused was accepted: the source, the roles, every migration, and that both bundles start
+      await migrations.commit()
+      const { postgres: _owner, ...passwords } = keys.passwords
+      await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+      await whenAnswering(served.baseUrl).catch((error: Error) => {
+        const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
+        throw new Error(`${error.message}${kept}`)
+      })
       await declareRoles(served.baseUrl, keys, options.roles)
       return { ...served, secrets: await namesInVault({ base_url: served.baseUrl, ...keys }) }
     })

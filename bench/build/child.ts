@@ -1,4 +1,5 @@
 /** One measurement in a process of its own: milliseconds since the process began, and the most memory it had. */
+import * as fs from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import path from 'node:path'
 
@@ -11,7 +12,8 @@ if (variant === 'ts-morph') {
   // as the command does
   enableCompileCache(path.join(dist, '../node_modules/.cache/stack'))
   const { projectTarget } = await import(path.join(dist, 'build/targets.js'))
-  const target = projectTarget(root, { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }, [])
+  const { roles } = JSON.parse(fs.readFileSync(path.join(root, 'stack/roles.json'), 'utf8'))
+  const target = projectTarget(root, { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }, roles)
   if (variant === 'compile') {
     const { openCompiler } = await import(path.join(dist, 'build/compiler.js'))
     const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))

@@ -57,6 +57,9 @@ const topics: Topic[] = [
 
 const controllersPerShared = 25
 
+/** What grants every permission that a controller asks for. */
+export const roles = [{ name: 'clerk', default: false, permissions: nouns.map((noun) => `${noun}.*`) }]
+
 /**
  * @param classes how many there are altogether, at least 10: 60 % controllers, 28 % services, 8 % webhooks and 4 %
  * modules, the root among them.
@@ -72,6 +75,7 @@ export function generateProject(classes: number): Map<string, string> {
 
   const files = new Map<string, string>()
   files.set('stack/project.json', '{ "project": "bench" }\n')
+  files.set('stack/roles.json', `${JSON.stringify({ roles })}\n`)
   files.set('src/app.module.ts', rootModule(features))
   let controllersSoFar = 0
   for (const [index, feature] of features.entries()) {

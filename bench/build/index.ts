@@ -14,7 +14,7 @@ import { ms, say } from '../say.ts'
 import { interleave, median } from '../statistics.ts'
 import { bareWorker, spawnToFirstAnswer } from '../workerd.ts'
 import { checkTime } from './client-types.ts'
-import { generateProject, writeProject } from './generate.ts'
+import { generateProject, roles, writeProject } from './generate.ts'
 import { lookups, peers, routes200 } from './routes-200.ts'
 
 const facts = { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }
@@ -105,7 +105,7 @@ async function benchCompile(folder: string): Promise<void> {
 async function benchWatch(folder: string): Promise<void> {
   console.log('\none edit, in a watch over 1000 classes: to all refusals and the table')
   const root = project(folder, 1000)
-  const target = projectTarget(root, facts, [])
+  const target = projectTarget(root, facts, roles)
   const compiler = openCompiler(target)
   compiler.check()
   const sources = fs
@@ -164,7 +164,7 @@ function edit(file: string, change: (text: string) => string): string[] {
 async function benchBundle(folder: string): Promise<void> {
   console.log('\nthe bundle of 1000 classes, minified')
   const root = project(folder, 1000)
-  const compiler = openCompiler(projectTarget(root, facts, []))
+  const compiler = openCompiler(projectTarget(root, facts, roles))
   const { linked } = compiler.check()
   const { projectSources } = await import('../../build/emit/bundle.ts')
   const { openProgram } = await import('../../build/program.ts')
@@ -254,7 +254,7 @@ ${controllers.join('')}
 export class AppModule {}
 `
   writeProject(new Map([['src/app.module.ts', source]]), root)
-  const { built } = await build(projectTarget(root, facts, []))
+  const { built } = await build(projectTarget(root, facts, roles))
   if (built?.table.routes.length !== 200) throw new Error('200 routes were expected')
   const worker = fs.readFileSync(path.join(root, '.stack/out/worker.js'))
   const address = `/${resources[0]}`
@@ -298,7 +298,7 @@ function flatClient(folder: string): Record<string, string> {
 }
 
 function linkedOf(root: string) {
-  const compiler = openCompiler(projectTarget(root, facts, []))
+  const compiler = openCompiler(projectTarget(root, facts, roles))
   const { linked } = compiler.check()
   return linked!
 }

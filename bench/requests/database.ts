@@ -4,7 +4,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { keysAt } from '../../local/keys.ts'
 import { installKeys } from '../../local/logins.ts'
-import { migrate } from '../../local/migrate.ts'
+import { migrate, setsOf } from '../../local/migrate.ts'
 import { startPostgres } from '../../local/postgres.ts'
 import { userId } from './issuer.ts'
 
@@ -50,13 +50,10 @@ export async function startDatabase(folder: string): Promise<Database> {
   process.once('SIGINT', interrupted)
   try {
     const owner = `postgresql://postgres:${password}@127.0.0.1:${postgres.port}/postgres`
-    const root = path.resolve(import.meta.dirname, '../..')
     const own = path.join(folder, 'migrations')
     fs.mkdirSync(own)
     fs.writeFileSync(path.join(own, '0001_notes.sql'), notes)
-    await migrate(owner, { directory: path.join(root, 'src/auth/schema'), table: 'auth_migrations' })
-    await migrate(owner, { directory: path.join(root, 'runtime/schema'), table: 'runtime_migrations' })
-    await migrate(owner, { directory: own, table: 'project_migrations' })
+    await migrate(owner, setsOf(folder))
     await installKeys(owner, { claimsKey: keys.claims_key, passwords })
     const client = new pg.Client(owner)
     await client.connect()

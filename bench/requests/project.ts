@@ -10,7 +10,7 @@ export const otherRoutes: PlainRoute[] = routes200.slice(0, 96)
 
 /** @param folder where it is written. */
 export function projectModules(folder: string): Promise<WorkerModule[]> {
-  return builtModules(folder, source(), [])
+  return builtModules(folder, source())
 }
 
 const methods: Record<string, string> = { GET: 'Get', POST: 'Post', PUT: 'Put', DELETE: 'Delete' }

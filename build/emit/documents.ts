@@ -1,4 +1,5 @@
 /** What is made of the table beside the worker: bindings, role names as a type, OpenAPI, and a client. */
+import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
 import { bindingsFile, bindingsText } from './bindings.ts'
@@ -9,7 +10,7 @@ import { roleNames } from './role-names.ts'
 
 export interface DocumentOptions {
   name: string
-  roles: readonly string[]
+  roles: readonly DeclaredRole[]
   /** Absolute. */
   root: string
   out: string
@@ -28,7 +29,7 @@ export async function documents(
   const bindings = bindingsText(linked.table, hasDatabase, name)
   return [
     ...(bindings === undefined ? [] : [{ name: bindingsFile, contents: () => bindings }]),
-    { name: 'roles.d.ts', contents: () => roleNames(roles) },
+    { name: 'roles.d.ts', contents: () => roleNames(roles.map(({ name }) => name)) },
     { name: 'openapi.json', contents: () => openapiText(linked.table, schemas, name) },
     { name: 'client.d.ts', contents: () => clientTypes(linked, root, out) },
     { name: 'client.js', contents: () => clientSource },

@@ -1,4 +1,4 @@
-/** What a file with declared classes calls before any request is served: I/O, and the SDK's ambient services. */
+/** What a file calls before any request is served: I/O, and the SDK's ambient services. */
 import type { EarlyCall } from '../declaration.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'

@@ -1,23 +1,23 @@
 /** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
 import type { ClassSyntax } from '../classes.ts'
-import {
-  ambientServices,
-  type ClassDeclaration,
-  type Declarations,
-  decoratorNames,
-  type PolicyCall,
-  sdkName,
-} from '../declaration.ts'
+import { ambientServices, type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
 import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { readConstructor } from './container.ts'
 import { readEarlyCalls } from './early.ts'
 import { readForeignMarks, readMarks } from './marks.ts'
-import { readPolicies } from './policies.ts'
+import { createMigrationReader } from './migrations.ts'
+import { unwrappedCalls } from './policies.ts'
+import { relationsOf } from './relations.ts'
 import { readMembers } from './routes.ts'
 
 /** What one file declares. */
-type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig' | 'policyCalls'>
+type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'bundled' | 'tsconfig' | 'policyCalls' | 'relations'> & {
+  /** It has a decorator of the SDK on a class: the worker imports it. */
+  isDeclaring: boolean
+  /** The sources that it imports for more than their types, as `Declarations.files` has them. */
+  needs: string[]
+}
 
 /**
  * @returns a function that reads the whole program; called again after a change, it reads again only what the change can
@@ -26,8 +26,7 @@ type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'tsconfig' | 'pol
 export function createReader(program: Program): () => Declarations {
   let generation = program.generation()
   let cache = new Map<SourceFile, { value: FileDeclarations } & Dependencies>()
-  // migrations run when a stack starts: what they say does not change while one is followed
-  let policyCalls: PolicyCall[] | undefined
+  const readMigrations = createMigrationReader(program.root)
 
   return () => {
     if (generation !== program.generation()) cache = new Map()
@@ -44,8 +43,12 @@ export function createReader(program: Program): () => Declarations {
     }
     cache = current
     const files = [...current].map(([{ path }, { value }]) => ({ path, value })).sort(byPath)
-    policyCalls ??= readPolicies(program.root)
-    return { ...gather(program, files), policyCalls }
+    const migrations = readMigrations()
+    return {
+      ...gather(program, files),
+      policyCalls: migrations.flatMap(unwrappedCalls),
+      relations: relationsOf(migrations),
+    }
   }
 }
 
@@ -56,12 +59,13 @@ function byPath(a: { path: string }, b: { path: string }): number {
 function gather(
   program: Program,
   files: { path: string; value: FileDeclarations }[],
-): Omit<Declarations, 'policyCalls'> {
-  const all = <K extends Exclude<keyof FileDeclarations, 'usesDatabase' | 'usesServices'>>(key: K) =>
+): Omit<Declarations, 'policyCalls' | 'relations'> {
+  const all = <K extends ListKey>(key: K) =>
     files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
   return {
     entry: program.entry,
     files: new Set(files.map(({ path }) => path)),
+    bundled: bundledOf(program.entry, files),
     tsconfig: program.tsconfig(),
     classes: all('classes'),
     lostImports: all('lostImports'),
@@ -79,11 +83,30 @@ function gather(
   }
 }
 
+type ListKey = {
+  [K in keyof FileDeclarations]: FileDeclarations[K] extends unknown[] ? (K extends 'needs' ? never : K) : never
+}[keyof FileDeclarations]
+
+/** The files that the worker loads: those with declared classes, and what they import. */
+function bundledOf(entry: string, files: { path: string; value: FileDeclarations }[]): Set<string> {
+  const byPath = new Map(files.map(({ path, value }) => [path, value]))
+  const bundled = new Set(
+    files.filter(({ path, value }) => value.isDeclaring || path === entry).map(({ path }) => path),
+  )
+  for (const path of bundled) for (const need of byPath.get(path)?.needs ?? []) bundled.add(need)
+  return bundled
+}
+
 function readFile(program: Program, file: SourceFile): FileDeclarations {
   const classes = file.classes.map((syntax) => readClass(program, file, syntax))
   const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
   const isDeclaring = classes.some(({ marks }) => marks.length > 0)
   return {
+    isDeclaring,
+    needs: file.needs.flatMap(({ from }) => {
+      const source = program.sourceOf(file, from)
+      return source === undefined ? [] : [program.sources.nameOf(source)]
+    }),
     classes,
     lostImports: file.needs
       .filter(({ from }) => !program.leadsToFile(file, from))
@@ -96,7 +119,7 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
         : [],
     ),
     foreignMarks: file.classes.flatMap((syntax) => readForeignMarks(program, file, syntax)),
-    earlyCalls: isDeclaring ? readEarlyCalls(program, file) : [],
+    earlyCalls: readEarlyCalls(program, file),
     evals: file.evals,
     syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
     usesDatabase: imports(file, (name) => name === 'Database'),

@@ -6,7 +6,7 @@ export const gates = {
     summary: 'A rule asks for a permission that is not of the form `resource.action`',
     why: 'A role holds `resource.action` or `resource.*`, and a route asks for one action. A permission like `orders:refund` is one that no role can hold, so every caller would get 403.',
     message: ({ permission }) => `the permission "${permission}" is not of the form resource.action`,
-    fix: () => 'write it like `orders.refund`: lowercase letters, digits, dashes and underscores around one dot',
+    fix: () => 'write it like `orders.refund`: one dot, and neither blanks nor commas around it',
   }),
   'role-unknown': define<{ role: string; declared: string[]; near: string | undefined }>({
     severity: 'warning',
@@ -14,6 +14,14 @@ export const gates = {
     why: 'Until somebody declares the role through the management surface, nobody can hold it, and every caller gets 403. Because it can be declared there, this is a warning.',
     message: ({ role, near }) => `stack/roles.json declares no role "${role}"${didYouMean(near)}`,
     fix: ({ declared }) => (declared.length > 0 ? `the declared roles are ${declared.join(', ')}` : 'declare it there'),
+  }),
+  'permission-unknown': define<{ permission: string; granted: string[]; near: string | undefined }>({
+    severity: 'warning',
+    summary: 'A rule asks for a permission that no role of `stack/roles.json` grants',
+    why: 'Until a role with it is declared through the management surface, no user can hold the permission, and every caller gets 403. Because it can be declared there, this is a warning. A role that holds `orders.*` grants every permission of `orders`.',
+    message: ({ permission, near }) => `no role of stack/roles.json grants "${permission}"${didYouMean(near)}`,
+    fix: ({ granted }) =>
+      granted.length > 0 ? `the granted permissions are ${granted.join(', ')}` : 'grant it to a role there',
   }),
   'user-on-public-route': define<{ decidedBy: string; isGated: boolean }>({
     summary: 'A handler takes @User() on a route that does not require a user',
@@ -61,6 +69,20 @@ export const gates = {
     message: ({ name }) => `${name}() in a policy runs once for each row`,
     fix: ({ name }) =>
       `write \`(select ${name}(${name === 'auth.has_permission' ? "'…'" : ''}))\`, in a new migration if this one has run already`,
+  }),
+  'table-without-row-security': define<{ name: string; to: string }>({
+    summary: 'A migration grants a table to every user, and no migration enables its row-level security',
+    why: 'Every signed-in user and every anonymous caller acts as the database role `backend_authenticated`. Without row-level security each of them reaches every row of the table, whatever the handlers ask for. A table that is meant to be so says it: `@stack public` in its comment.',
+    message: ({ name, to }) => `the table ${name} is granted to ${to} and has no row-level security`,
+    fix: ({ name }) =>
+      `add a migration with \`alter table ${name} enable row level security\` and policies, or with \`comment on table ${name} is '@stack public'\``,
+  }),
+  'view-runs-as-owner': define<{ name: string; kind: string; to: string }>({
+    summary: 'A migration grants a view to every user, and the view reads its tables as its owner',
+    why: 'A view without `security_invoker` reads its tables with the rights of its owner, for whom no policy counts: through it every user reaches every row of tables that have row-level security. A materialized view keeps a copy of those rows and cannot have policies. A view that is meant to be so says it: `@stack public` in its comment.',
+    message: ({ name, kind, to }) => `the ${kind} ${name} is granted to ${to} and reads its tables as its owner`,
+    fix: ({ name, kind, to }) =>
+      `add a migration with ${kind === 'view' ? `\`alter view ${name} set (security_invoker = true)\`` : `\`revoke all on ${name} from ${to}\``}, or with \`comment on ${kind} ${name} is '@stack public'\``,
   }),
   'cors-open': define<{ beside: string }>({
     summary: "`cors` names `'*'` beside other origins, or beside `credentials: true`",

@@ -44,8 +44,9 @@ export function refuseBundle(application: Application): Refusal<Place>[] {
 }
 
 /** An instance that handlers make themselves is made in a request. */
-function isEarly(application: Application, { className, place }: EarlyCall): boolean {
-  if (className === undefined) return true
+function isEarly(application: Application, { className, from, place }: EarlyCall): boolean {
+  // outside of a request an ambient service throws in every program, I/O only in the worker
+  if (className === undefined) return 'sdk' in from || application.declarations.bundled.has(place.file)
   const declaration = application.byId.get(`${place.file}#${className}`)
   const isBuilt = (['controllers', 'providers'] as const).some((list) =>
     listings(application, list).some((listing) => listing.declaration === declaration),

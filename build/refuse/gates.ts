@@ -1,9 +1,19 @@
 /** Rules: well-formed at every level, and in accord with what the handler injects. */
 
 import { nearest } from '../../src/wire/nearest.ts'
-import { permission } from '../../src/wire/permissions.ts'
+import { covers, permission } from '../../src/wire/permissions.ts'
+import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Application } from '../application.ts'
-import { type Fact, type HandlerParameter, hasRole, markOf, option, type Place, text } from '../declaration.ts'
+import {
+  type Fact,
+  type HandlerParameter,
+  hasRole,
+  markOf,
+  option,
+  type Place,
+  type Relation,
+  text,
+} from '../declaration.ts'
 import { insertion, renamed } from '../edits.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
@@ -24,11 +34,23 @@ const rule: Form = {
 }
 
 export function refuseGates(application: Application, circumstances: Circumstances): Refusal<Place>[] {
-  const { classes, policyCalls } = application.declarations
+  const { classes, policyCalls, relations } = application.declarations
   return [
     ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
     ...policyCalls.map(({ name, place }) => refusal('policy-call-per-row', place, { name })),
+    ...relations.flatMap(refuseRelation),
   ]
+}
+
+/** What users may reach shows them their own rows alone, or is said to be public (contract 5.5). */
+function refuseRelation({ name, kind, place, granted, isPublic, ...relation }: Relation): Refusal<Place>[] {
+  if (!granted || isPublic) return []
+  const { to } = granted
+  const related = [{ message: `the ${kind} is created here`, place }]
+  if (kind === 'table') {
+    return relation.hasRowSecurity ? [] : [refusal('table-without-row-security', granted.place, { name, to }, related)]
+  }
+  return relation.runsAsOwner ? [refusal('view-runs-as-owner', granted.place, { name, kind, to }, related)] : []
 }
 
 const refuseClass = once((declaration, application, { roles }) => {
@@ -85,7 +107,7 @@ function refuseInjected(
   return []
 }
 
-function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal<Place>[] {
+function refuseRule(fact: Fact | undefined, roles: readonly DeclaredRole[]): Refusal<Place>[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
     return [
@@ -101,11 +123,17 @@ function refuseRule(fact: Fact | undefined, roles: readonly string[]): Refusal<P
   const value = text(asked)
   if (value !== undefined && !permission.test(value)) {
     refused.push(refusal('permission-malformed', asked!.place, { permission: value }))
+  } else if (value !== undefined) {
+    const granted = [...new Set(roles.flatMap(({ permissions }) => permissions))]
+    if (!granted.some((held) => covers(held, value))) {
+      const near = nearest(value, granted)
+      refused.push(refusal('permission-unknown', asked!.place, { permission: value, granted, near }))
+    }
   }
   const role = option(fact, 'role')
   const name = text(role)
-  if (name !== undefined && !roles.includes(name)) {
-    const declared = [...roles]
+  const declared = roles.map((one) => one.name)
+  if (name !== undefined && !declared.includes(name)) {
     refused.push(refusal('role-unknown', role!.place, { role: name, declared, near: nearest(name, declared) }))
   }
   const required = option(fact, 'required')

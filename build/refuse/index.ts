@@ -1,4 +1,5 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
+import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Application } from '../application.ts'
 import { hasRole, type Place } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
@@ -16,8 +17,8 @@ import { refuseWebhooks } from './webhooks.ts'
 export interface Circumstances {
   /** Path prefixes that somebody else answers. */
   reserved: readonly Reserved[]
-  /** Declared role names. */
-  roles: readonly string[]
+  /** Declared in `stack/roles.json`. */
+  roles: readonly DeclaredRole[]
   /** Rules that are not in force: what shows that each of them is needed. */
   without?: ReadonlySet<Slug>
 }

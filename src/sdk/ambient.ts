@@ -60,7 +60,7 @@ async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: s
     throw new TransportError('user_not_found', 404, `there is no user "${userId}"`)
   }
   if (role !== undefined && !roleName.test(role)) throw new RoleNotDefined(role)
-  const path = `/users/${userId}/roles${role === undefined ? '' : `/${role}`}`
+  const path = `/users/${userId}/roles${role === undefined ? '' : `/${encodeURIComponent(role)}`}`
   const response = await call(method, path).catch((cause: unknown) => {
     throw Object.assign(new TransportError('unavailable', 503, 'the auth worker does not answer'), { cause })
   })

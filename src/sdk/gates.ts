@@ -19,7 +19,7 @@ export type AuthRule =
       /** The caller must hold this application role. */
       role?: StackRoleName
       /** The caller's roles must grant this `resource.action`. */
-      permission?: `${string}.${string}`
+      permission?: string
       /** The caller's address must have been confirmed when the token was minted. */
       verifiedEmail?: boolean
     }

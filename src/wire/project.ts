@@ -94,7 +94,7 @@ export function readRole(json: unknown, path: Path = []): DeclaredRole {
   if (typeof name !== 'string' || !roleName.test(name)) {
     throw new InvalidDeclaration(
       [...path, 'name'],
-      '"name" must start with a lowercase letter and hold only [a-z0-9_-], at most 63',
+      '"name" must be 1 to 63 characters without blanks, commas, slashes and quotes, and not "." or ".."',
     )
   }
   if (typeof isDefault !== 'boolean') {
@@ -107,7 +107,7 @@ export function readRole(json: unknown, path: Path = []): DeclaredRole {
     if (typeof value !== 'string' || !grantedPermission.test(value)) {
       throw new InvalidDeclaration(
         [...path, 'permissions', index],
-        `a permission is "resource.action" or "resource.*", not ${JSON.stringify(value)}`,
+        `a permission is "resource.action" or "resource.*" without blanks and commas, not ${JSON.stringify(value)}`,
       )
     }
   }

@@ -219,6 +219,70 @@ describe('watchProject', () => {
   })
 })
 
+describe('watchProject, beside files that are no sources', () => {
+  it('is neither started nor put off by a log that is written to all the time, and sees a migration', async () => {
+    const root = temporaryProject({
+      ...files,
+      'src/orders/orders.ts': `import { Injectable } from '@stack/backend'
+import numbers from './numbers.json'
+@Injectable()
+export class Orders { all() { return numbers } }
+`,
+      'src/orders/numbers.json': '[1]',
+      'tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true, "resolveJsonModule": true } }',
+      'app.log': '',
+    })
+    const seen: [kind: Outcome['kind'], changed: string[]][] = []
+    const others: string[] = []
+    let next = Promise.withResolvers<void>()
+    const named = (changed: readonly string[]) =>
+      changed.map((file) => path.relative(root, file).split(path.sep).join('/'))
+    const watch = await watchProject({
+      root,
+      target: () => targetOf(root, ['staff']),
+      onOutcome({ kind }, changed) {
+        seen.push([kind, named(changed)])
+        next.resolve()
+      },
+      onOther: (changed) => void others.push(...named(changed)),
+    })
+    onTestFinished(watch.close)
+    let line = 0
+    const writing = setInterval(() => {
+      for (const name of ['app.log', 'src/app.log', '.stack/scratch.ts', 'state.json', 'notes.md']) {
+        fs.appendFileSync(path.join(root, name), `${line++}\n`)
+      }
+    }, 5)
+    onTestFinished(() => clearInterval(writing))
+    const after = (change: (root: string) => void) => {
+      next = Promise.withResolvers()
+      change(root)
+      return next.promise
+    }
+    await after(replace('src/orders/orders.controller.ts', "'/orders'", "'/wares'"))
+    await after(write('src/orders/numbers.json', '[1, 2]'))
+    const open = 'create table t (id int);\ngrant select on t to backend_authenticated;\n'
+    await after(write('migrations/0001_t.sql', open))
+    await after(write('migrations/0001_t.sql', `${open}alter table t enable row level security;\n`))
+    await after(replace('src/orders/orders.ts', "'./numbers.json'", "'./figures.json'"))
+    await after(write('src/orders/figures.json', '[3]'))
+    await watch.close()
+    // an edit may be told of twice; a file that is no source never is
+    const told = seen.filter(([, changed], index) => `${changed}` !== `${seen[index - 1]?.[1]}`)
+    expect(told.map(([, changed]) => changed)).toEqual([
+      [],
+      ['src/orders/orders.controller.ts'],
+      ['src/orders/numbers.json'],
+      ['migrations/0001_t.sql'],
+      ['src/orders/orders.ts'],
+      ['src/orders/figures.json'],
+    ])
+    expect(seen.map(([kind]) => kind)).toContain('refused')
+    expect(seen.at(-1)![0]).toBe('built')
+    expect([...new Set(others)]).toEqual(['migrations/0001_t.sql'])
+  }, 60_000)
+})
+
 describe('buildCached', () => {
   const isKept = async (root: string) => {
     const worker = path.join(root, '.stack/out/worker.js')

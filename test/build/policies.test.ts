@@ -1,8 +1,10 @@
 /** 5.3 calls in policies that run once for each row, read from the text of a migration. */
 import { describe, expect, it } from 'vitest'
 import { unwrappedCalls } from '../../build/read/policies.ts'
+import { readMigration } from '../../build/read/relations.ts'
 
-const found = (sql: string) => unwrappedCalls(sql).map(({ text, start, end }) => [text, sql.slice(start, end)])
+const found = (sql: string) =>
+  unwrappedCalls(readMigration('', sql)).map(({ name, place }) => [name, sql.slice(place.start, place.end)])
 
 describe('unwrapped calls', () => {
   it.each<[string, string[]]>([

@@ -9,7 +9,7 @@ import { createReader } from '../../build/read/index.ts'
 import { refusals, type Slug } from '../../build/refusals/index.ts'
 import { refuse } from '../../build/refuse/index.ts'
 import { render } from '../../build/render.ts'
-import { buildProject, rendered, targetOf, temporaryProject } from '../support/project.ts'
+import { buildProject, declaredRole, rendered, targetOf, temporaryProject } from '../support/project.ts'
 import { fixtureFiles, fixtures } from '../support/seed.ts'
 
 /** As wide as the narrowest that people use, and without colour. */
@@ -71,7 +71,7 @@ describe('a rule that is not in force', () => {
   it.each(judged)('%s: its fixture, and no other one, is accepted', (disabled) => {
     for (const slug of judged) {
       const without = new Set<Slug>([disabled])
-      const found = refuse(applicationOf(slug), { reserved, roles: ['staff'], without })
+      const found = refuse(applicationOf(slug), { reserved, roles: [declaredRole('staff')], without })
       expect([slug, found.length === 0]).toEqual([slug, slug === disabled])
     }
   })

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { stack } from '../support/command.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
 import { seed, seedable } from '../support/seed.ts'
+import { titled } from '../support/titles.ts'
 
 const app = `import { Controller, Get, Module } from '@stack/backend'
 
@@ -134,31 +135,33 @@ describe('stack build', () => {
 })
 
 describe('1.3 the declared files', () => {
-  it.each([
-    ['stack/project.json', '{ "project": "shop", "entri": "x" }', '1:22 unknown key "entri": did you mean "entry"?'],
-    ['stack/project.json', '{\n  "project": "Shop"\n}', '2:3 "project" must be a name'],
-    ['stack/project.json', '{ "project": "shop", "project": "x" }', '1:22 duplicate key "project"'],
-    ['stack/project.json', '{ "project": "shop", }', 'is not valid JSON'],
-    ['stack/project.json', '[]', '1:1 the document must be an object'],
-    [
-      'stack/project.json',
-      '{ "project": "shop", "environments": { "staging": { "ref": "short", "url": "x" } } }',
-      '1:53 "ref" must be eight',
-    ],
-    ['stack/roles.json', '{ "roles": [{ "name": "A" }] }', '1:15 "name" must start with a lowercase letter'],
-    [
-      'stack/roles.json',
-      '{ "roles": [{ "name": "a", "permissions": ["all"] }] }',
-      '1:44 a permission is "resource.action"',
-    ],
-    ['stack/roles.json', '{ "roles": [{ "name": "a" }, { "name": "a" }] }', '1:32 the role "a" is declared twice'],
-    [
-      'stack/roles.json',
-      '{ "roles": [{ "name": "a", "default": true }, { "name": "b", "default": true }] }',
-      '1:62 "a" is the default role already',
-    ],
-    ['stack/roles.json', `${'['.repeat(100_000)}`, 'nested deeper than 64 levels'],
-  ])('%s %s', async (file, contents, message) => {
+  it.each(
+    titled([
+      ['stack/project.json', '{ "project": "shop", "entri": "x" }', '1:22 unknown key "entri": did you mean "entry"?'],
+      ['stack/project.json', '{\n  "project": "Shop"\n}', '2:3 "project" must be a name'],
+      ['stack/project.json', '{ "project": "shop", "project": "x" }', '1:22 duplicate key "project"'],
+      ['stack/project.json', '{ "project": "shop", }', 'is not valid JSON'],
+      ['stack/project.json', '[]', '1:1 the document must be an object'],
+      [
+        'stack/project.json',
+        '{ "project": "shop", "environments": { "staging": { "ref": "short", "url": "x" } } }',
+        '1:53 "ref" must be eight',
+      ],
+      ['stack/roles.json', '{ "roles": [{ "name": "a/b" }] }', '1:15 "name" must be 1 to 63 characters'],
+      [
+        'stack/roles.json',
+        '{ "roles": [{ "name": "a", "permissions": ["all"] }] }',
+        '1:44 a permission is "resource.action"',
+      ],
+      ['stack/roles.json', '{ "roles": [{ "name": "a" }, { "name": "a" }] }', '1:32 the role "a" is declared twice'],
+      [
+        'stack/roles.json',
+        '{ "roles": [{ "name": "a", "default": true }, { "name": "b", "default": true }] }',
+        '1:62 "a" is the default role already',
+      ],
+      ['stack/roles.json', `${'['.repeat(100_000)}`, 'nested deeper than 64 levels'],
+    ]),
+  )('%s', async (_title, file, contents, message) => {
     const { code, stderr } = await stack(['build', '--project', project({ [file]: contents })])
     expect(code).toBe(2)
     expect(stderr).toContain(file)

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageRoot, stack } from '../support/command.ts'
 import { useStack } from '../support/stack.ts'
+import { titled } from '../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
 
@@ -66,22 +67,24 @@ describe('the local stack', () => {
     expect(await readLater('PAIR')).toBe('a=b=')
   }, 30_000)
 
-  it.each([
-    [['set', 'NAME'], '', 'the value is missing'],
-    [['set', 'NAME='], '', 'the value of NAME is empty'],
-    [['set', '=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
-    [['set', 'A-B=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
-    [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
-    [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
-    [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
-    [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
-    [['unset', 'A B'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
-    [['set'], '', 'missing required argument'],
-    [['unset'], '', 'missing required argument'],
-    [['list', 'extra'], '', 'Unexpected: "extra". Usage: stack secret list [options]'],
-    [['unset', 'A', 'B'], '', 'what follows the name is not shown, for it may be the value'],
-    [['set', 'NAME', '--stdn'], '', 'unknown option --stdn. Usage: stack secret set [options] <NAME|NAME=value>'],
-  ])('%j is refused before anything is sent', async (args, input, sentence) => {
+  it.each(
+    titled([
+      [['set', 'NAME'], '', 'the value is missing'],
+      [['set', 'NAME='], '', 'the value of NAME is empty'],
+      [['set', '=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
+      [['set', 'A-B=value'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
+      [['set', 'AUTH_ISSUER=value'], '', "is the stack's own"],
+      [['set', 'NAME=value', '--stdin'], 'value', 'given twice'],
+      [['set', 'NAME', '--stdin'], '', 'the value of NAME is empty'],
+      [['set', 'NAME', '--stdin'], Buffer.from([0xff]), 'not UTF-8'],
+      [['unset', 'A B'], '', 'the name of a secret has 1 to 128 letters, digits and _'],
+      [['set'], '', 'missing required argument'],
+      [['unset'], '', 'missing required argument'],
+      [['list', 'extra'], '', 'Unexpected: "extra". Usage: stack secret list [options]'],
+      [['unset', 'A', 'B'], '', 'what follows the name is not shown, for it may be the value'],
+      [['set', 'NAME', '--stdn'], '', 'unknown option --stdn. Usage: stack secret set [options] <NAME|NAME=value>'],
+    ]),
+  )('refused before anything is sent: %s', async (_title, args, input, sentence) => {
     const { code, stdout, stderr } = await piped(input, ['secret', ...args], here())
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)])
     expect(stderr).not.toContain('probe/local')

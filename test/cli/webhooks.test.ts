@@ -21,6 +21,7 @@ import { packageRoot, stack, start } from '../support/command.ts'
 import { copyProject, temporaryFolder, temporaryProject } from '../support/project.ts'
 import { privateKey } from '../support/schemes.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
+import { titled } from '../support/titles.ts'
 
 const readers: Readers = {
   hmac: readHmac,
@@ -74,23 +75,25 @@ describe('what is signed', () => {
     )
   }
 
-  it.each<[SenderName, string]>([
-    ...senderNames.map((name): [SenderName, string] => [name, senders[name].event]),
-    ['codehost', 'issues.opened'],
-    ['codehost', 'push'],
-    ['slack', 'message'],
-    ['slack', 'url_verification'],
-    ['slack', '/deploy'],
-    ['sms', 'onMessageAdded'],
-    ['twilio', 'received'],
-    ['twilio', 'delivered'],
-    ['twilio', 'ringing'],
-    ['twilio', 'onMessageAdded'],
-    ['chatbot', 'PING'],
-    ['chatbot', 'type_3'],
-    ['discord', 'INTERACTION_CREATE'],
-    ['discord', 'ENTITLEMENT_CREATE'],
-  ])('%s: the sample of %s has that event key', (name, event) => {
+  it.each(
+    titled<[SenderName, string]>([
+      ...senderNames.map((name): [SenderName, string] => [name, senders[name].event]),
+      ['codehost', 'issues.opened'],
+      ['codehost', 'push'],
+      ['slack', 'message'],
+      ['slack', 'url_verification'],
+      ['slack', '/deploy'],
+      ['sms', 'onMessageAdded'],
+      ['twilio', 'received'],
+      ['twilio', 'delivered'],
+      ['twilio', 'ringing'],
+      ['twilio', 'onMessageAdded'],
+      ['chatbot', 'PING'],
+      ['chatbot', 'type_3'],
+      ['discord', 'INTERACTION_CREATE'],
+      ['discord', 'ENTITLEMENT_CREATE'],
+    ]),
+  )('the sample has that event key: %s', (_title, name, event) => {
     const scheme = schemeOf(name)
     const { body, headers } = sampleOf(scheme, event, { note: 'mine' })
     const { value: payload } = readPayload(scheme.payload, new Uint8Array(Buffer.from(body)))

@@ -287,7 +287,7 @@ describe('roles', () => {
 
   it('a malformed one is refused by name', async () => {
     for (const wrong of [
-      { name: 'No' },
+      { name: 'N/o' },
       { name: 'x', permissions: ['all'] },
       { name: 'x', permission: [] },
       [],

@@ -17,7 +17,16 @@ describe('row-level security', () => {
     const [ada, bob] = [await shop.signUp(), await shop.signUp()]
     const placed = await shop.call('/orders', { token: ada.token, json: order })
     expect(placed.status).toBe(201)
-    expect(placed.json).toMatchObject({ owner: ada.id, total_cents: 2500, status: 'open' })
+    // as the example's type says: an identity is text, an integer a number, and a moment in JSON an RFC 3339 text
+    expect(placed.json).toEqual({
+      id: expect.stringMatching(/^[1-9][0-9]*$/),
+      owner: ada.id,
+      sku: 'tea-sencha',
+      quantity: 2,
+      total_cents: 2500,
+      status: 'open',
+      created_at: new Date(placed.json.created_at).toISOString(),
+    })
     expect((await shop.call('/orders', { token: ada.token })).json).toEqual([placed.json])
     expect((await shop.call('/orders', { token: bob.token })).json).toEqual([])
     expect((await shop.call(`/orders/${placed.json.id}`, { token: ada.token })).json).toEqual(placed.json)

@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { nowSeconds } from '../support/senders.ts'
 import { useStack } from '../support/stack.ts'
+import { titled } from '../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'bound', BOUND: 'by the binding' })
 
@@ -99,24 +100,26 @@ describe('its routes', () => {
     expect((await vault('GET')).text).not.toContain('GUARDED')
   })
 
-  it.each<[string, unknown]>([
-    ['1ST', 'x'],
-    ['A-B', 'x'],
-    ['__proto__', 'x'],
-    ['hasOwnProperty', 'x'],
-    ['a%20b', 'x'],
-    ['A'.repeat(129), 'x'],
-    ['AUTH_JWKS', 'x'],
-    ['STACK_POOL', 'x'],
-    ['database_url', 'x'],
-    ['SERVICE_ROLE_KEY', 'x'],
-    ['EMPTY', ''],
-    ['NUMBER', 5],
-    ['NOTHING', null],
-    ['NUL', 'a\0b'],
-    ['HALF', '\ud800'],
-    ['LONG', 'x'.repeat(65_537)],
-  ])('refuse %s', async (name, value) => {
+  it.each(
+    titled<[string, unknown]>([
+      ['1ST', 'x'],
+      ['A-B', 'x'],
+      ['__proto__', 'x'],
+      ['hasOwnProperty', 'x'],
+      ['a%20b', 'x'],
+      ['A'.repeat(129), 'x'],
+      ['AUTH_JWKS', 'x'],
+      ['STACK_POOL', 'x'],
+      ['database_url', 'x'],
+      ['SERVICE_ROLE_KEY', 'x'],
+      ['EMPTY', ''],
+      ['NUMBER', 5],
+      ['NOTHING', null],
+      ['NUL', 'a\0b'],
+      ['HALF', '\ud800'],
+      ['LONG', 'x'.repeat(65_537)],
+    ]),
+  )('refuse %s', async (_title, name, value) => {
     const { status, json } = await put(name, value)
     expect([status, json.error, json.fields.length]).toEqual([400, 'invalid_secret', 1])
   })

@@ -5,12 +5,17 @@ import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { migrationsIn } from '../../build/read/migrations.ts'
+import { setsOf } from '../../local/migrate.ts'
 import { findPort } from '../../local/ports.ts'
 import { packageRoot, type Running, stack, start, startProcess } from '../support/command.ts'
 import { copyProject, temporaryFolder } from '../support/project.ts'
 import { call } from '../support/stack.ts'
 
 const orders = path.join(packageRoot, 'examples/orders')
+
+/** Migrations of a new stack of the example. */
+const applied = setsOf(orders).flatMap(({ directory }) => migrationsIn(directory)).length
 
 function shop(folder = temporaryFolder()): string {
   const root = path.join(folder, 'a shop (ü)')
@@ -64,8 +69,9 @@ describe('stack start', () => {
     const cold = await startShop(root)
     const text = cold.running.output()
     expect(text).toMatch(
-      /build +\d+ ms {2}7 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, 6 migrations applied\n {2}workers +\d+ ms/,
+      /build +\d+ ms {2}7 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, \d+ migrations applied\n {2}workers +\d+ ms/,
     )
+    expect(text).toContain(`${applied} migrations applied`)
     expect(text).toMatch(/ready in \d+\.\d\d s \(cold\)/)
     expect(text).toContain(`API        ${cold.url}`)
     expect(text).toContain('POST /webhooks/payments')
@@ -200,18 +206,23 @@ describe('stack start', () => {
     expect(again.running.output()).not.toContain('CODEHOST_SECRET')
   })
 
-  it('5.5 a granted table without row-level security is said', async () => {
+  it('5.5 a table that users reach without row-level security: refused with its place, or by the catalog', async () => {
     const root = shop()
-    const tables = ['guarded', 'unguarded', 'private'].map((name) => `create table public.${name} (id int);\n`)
-    fs.writeFileSync(
-      path.join(root, 'migrations/0002_more.sql'),
-      `${tables.join('')}grant select on public.guarded, public.unguarded to backend_authenticated;
-alter table public.guarded enable row level security;`,
-    )
-    const { running } = await startShop(root)
-    expect(running.output().match(/^.*row-level security.*$/gm)).toEqual([
-      '  ! public.unguarded is granted to users and has no row-level security: every user sees every row',
+    const file = path.join(root, 'migrations/0002_more.sql')
+    const open = 'create table public.open (id int);\n'
+    fs.writeFileSync(file, `${open}grant select on public.open to backend_authenticated;\n`)
+    const proven = await stack(['start', '--project', root])
+    expect(proven.code).toBe(1)
+    expect(proven.stderr).toMatch(/error\[table-without-row-security\].*\n {2}--> migrations\/0002_more\.sql:2:1\n/)
+    fs.writeFileSync(file, `${open}do $$ begin execute 'grant select on public.open to public'; end $$;\n`)
+    const found = await stack(['start', '--project', root])
+    expect([found.code, found.stderr]).toEqual([
+      1,
+      expect.stringContaining('the table public.open is granted to users'),
     ])
+    fs.appendFileSync(file, "comment on table public.open is '@stack public';\n")
+    const { running } = await startShop(root)
+    expect(running.output()).toContain(`${applied + 1} migrations applied`)
   })
 
   it('a second start in the same folder says where the first runs, and exits 0', async () => {
@@ -258,16 +269,38 @@ alter table public.guarded enable row level security;`,
     expect(stderr).toContain(`src/prices.ts:${line}:7`)
   })
 
-  it('5.5 a migration that fails names its file and undoes itself alone; corrected, it goes on', async () => {
+  it('5.5 a start that is refused has migrated nothing: a migration, the source, a bundle that throws', async () => {
     const root = shop()
     const file = path.join(root, 'migrations/0002_more.sql')
+    const refused = async () => {
+      const { code, stderr } = await stack(['start', '--project', root])
+      expect([code, fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))]).toEqual([1, false])
+      expect(stderr).not.toContain('nothing was written') // the database's folder and the keys were
+      return stderr
+    }
+    const mended = (name: string, broken: string) => {
+      const before = fs.readFileSync(path.join(root, name), 'utf8')
+      fs.writeFileSync(path.join(root, name), before + broken)
+      return () => fs.writeFileSync(path.join(root, name), before)
+    }
     fs.writeFileSync(file, 'create table public.more (id int);\nselect nothing_of_that_name();\n')
-    const { code, stderr } = await stack(['start', '--project', root])
-    expect(code).toBe(1)
-    expect(stderr).toContain('0002_more.sql failed: function nothing_of_that_name() does not exist')
+    expect(await refused()).toContain('0002_more.sql:2 failed: function nothing_of_that_name() does not exist')
     fs.writeFileSync(file, 'create table public.more (id int);\n')
+    let mend = mended('src/orders.ts', '\n@Injectable()\nclass Forgotten {}\n')
+    expect(await refused()).toMatch(
+      /error\[class-not-exported\][\s\S]*2 errors: nothing was migrated, and nothing is running/,
+    )
+    mend()
+    mend = mended('src/prices.ts', "\nthrow new TypeError('not at load')\n")
+    expect(await refused()).toContain('the backend worker does not start: TypeError: not at load')
+    mend()
     const { running } = await startShop(root)
-    expect(running.output()).toContain('1 migrations applied')
+    expect(running.output()).toContain(`${applied + 1} migrations applied`)
+    running.child.kill('SIGINT')
+    await running.finished
+
+    fs.appendFileSync(file, '-- edited\n')
+    expect(await refused()).toMatch(/0002_more\.sql was changed after it was applied .*stack start --fresh/)
   })
 
   it('interrupted while it starts: exit 130, and everything is ended', async () => {

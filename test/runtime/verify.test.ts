@@ -119,8 +119,11 @@ describe('the header', () => {
     ['malformed_token', 'Bearer a.b.c x'],
     ['malformed_token', 'Bearer a.b.c, Bearer a.b.c'],
     ['malformed_token', 'Bearer a.b.c+'],
-    ['header_too_long', `Bearer a.b.${'c'.repeat(8200)}`],
-  ])('3.3 is refused for a reason that only the log has: %s, %.40s', (reason, header) => {
+  ])('3.3 is refused for a reason that only the log has: %s, %s', (reason, header) => {
     expect(read(header)).toEqual({ reason })
+  })
+
+  it('3.3 is refused when it is longer than 8 KiB', () => {
+    expect(read(`Bearer a.b.${'c'.repeat(8200)}`)).toEqual({ reason: 'header_too_long' })
   })
 })

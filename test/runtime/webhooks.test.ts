@@ -34,6 +34,7 @@ import {
   type WebhookProvider,
   webhookProviders,
 } from '../../src/wire/webhook-schemes.ts'
+import { titled } from '../support/titles.ts'
 
 const now = 1_700_000_000
 const standard = schemeOfBlock(standardWebhooks)
@@ -156,20 +157,22 @@ describe('what the headers claim', () => {
   const { proof } = presets.stripe
   const v1 = 'ab'.repeat(32)
 
-  it.each([
-    [{}, 'missing_header'],
-    [{ 'stripe-signature': '' }, 'missing_header'],
-    [{ 'stripe-signature': `v1=${v1}` }, 'missing_header'],
-    [{ 'stripe-signature': `t=${now}` }, 'missing_header'],
-    [{ 'stripe-signature': `t=${now},v0=${v1}` }, 'unsupported_scheme'],
-    [{ 'stripe-signature': `t=${now},v1=zz` }, 'bad_encoding'],
-    [{ 'stripe-signature': `t=${now},v1=${v1}00` }, 'bad_encoding'],
-    [{ 'stripe-signature': `t=${now},t=${now},v1=${v1}` }, 'bad_encoding'],
-    [{ 'stripe-signature': `t=${now}${`,v1=${v1}`.repeat(9)}` }, 'bad_encoding'],
-    [{ 'stripe-signature': `t= ${now},v1=${v1}` }, 'bad_encoding'],
-    [{ 'stripe-signature': `t=${now - 301},v1=${v1}` }, 'stale_timestamp'],
-    [{ 'stripe-signature': `t=${now + 301},v1=${v1}` }, 'future_timestamp'],
-  ])('%j', (headers, reason) => {
+  it.each(
+    titled([
+      [{}, 'missing_header'],
+      [{ 'stripe-signature': '' }, 'missing_header'],
+      [{ 'stripe-signature': `v1=${v1}` }, 'missing_header'],
+      [{ 'stripe-signature': `t=${now}` }, 'missing_header'],
+      [{ 'stripe-signature': `t=${now},v0=${v1}` }, 'unsupported_scheme'],
+      [{ 'stripe-signature': `t=${now},v1=zz` }, 'bad_encoding'],
+      [{ 'stripe-signature': `t=${now},v1=${v1}00` }, 'bad_encoding'],
+      [{ 'stripe-signature': `t=${now},t=${now},v1=${v1}` }, 'bad_encoding'],
+      [{ 'stripe-signature': `t=${now}${`,v1=${v1}`.repeat(9)}` }, 'bad_encoding'],
+      [{ 'stripe-signature': `t= ${now},v1=${v1}` }, 'bad_encoding'],
+      [{ 'stripe-signature': `t=${now - 301},v1=${v1}` }, 'stale_timestamp'],
+      [{ 'stripe-signature': `t=${now + 301},v1=${v1}` }, 'future_timestamp'],
+    ]),
+  )('%s', (_title, headers, reason) => {
     expect(reasonOf(proof, headers as Record<string, string>)).toBe(reason)
   })
 
@@ -177,26 +180,28 @@ describe('what the headers claim', () => {
     expect(reasonOf(proof, { 'stripe-signature': `t=${now}, v1=zz , v1=${v1}` })).toBe('claimed')
   })
 
-  it.each([
-    ['github', { 'x-hub-signature-256': `sha1=${v1}` }, 'unsupported_scheme'],
-    ['github', { 'x-hub-signature-256': v1 }, 'bad_encoding'],
-    ['slack', { 'x-slack-signature': `v1=${v1}`, 'x-slack-request-timestamp': String(now) }, 'unsupported_scheme'],
-    ['slack', { 'x-slack-signature': `v0=${v1}` }, 'missing_header'],
-    ['realtime', { authorization: `Basic ${v1}` }, 'unsupported_scheme'],
-    ['realtime', { authorization: `bearer ${v1}` }, 'unsupported_scheme'],
-    ['realtime', { authorization: `Bearer ${v1}` }, 'claimed'],
-    ['livekit', { authorization: `Bearer ${v1}` }, 'bad_encoding'],
-    ['discord', { 'x-signature-ed25519': v1, 'x-signature-timestamp': String(now) }, 'bad_encoding'],
-    ['discord', { 'x-signature-ed25519': v1 + v1 }, 'missing_header'],
-    ['discord', { 'x-signature-ed25519': v1 + v1, 'x-signature-timestamp': String(now) }, 'claimed'],
-    ['twilio', { 'x-twilio-signature': 'x' }, 'bad_encoding'],
-    ['emailservice', { 'x-any-email-event-webhook-timestamp': String(now) }, 'missing_header'],
-    [
-      'emailservice',
-      { 'x-a-email-event-webhook-signature': 'MAYC', 'x-b-email-event-webhook-signature': 'MAYC' },
-      'bad_encoding',
-    ],
-  ] satisfies [WebhookProvider, Record<string, string>, string][])('%s %j: %s', (provider, headers, reason) => {
+  it.each(
+    titled([
+      ['github', { 'x-hub-signature-256': `sha1=${v1}` }, 'unsupported_scheme'],
+      ['github', { 'x-hub-signature-256': v1 }, 'bad_encoding'],
+      ['slack', { 'x-slack-signature': `v1=${v1}`, 'x-slack-request-timestamp': String(now) }, 'unsupported_scheme'],
+      ['slack', { 'x-slack-signature': `v0=${v1}` }, 'missing_header'],
+      ['realtime', { authorization: `Basic ${v1}` }, 'unsupported_scheme'],
+      ['realtime', { authorization: `bearer ${v1}` }, 'unsupported_scheme'],
+      ['realtime', { authorization: `Bearer ${v1}` }, 'claimed'],
+      ['livekit', { authorization: `Bearer ${v1}` }, 'bad_encoding'],
+      ['discord', { 'x-signature-ed25519': v1, 'x-signature-timestamp': String(now) }, 'bad_encoding'],
+      ['discord', { 'x-signature-ed25519': v1 + v1 }, 'missing_header'],
+      ['discord', { 'x-signature-ed25519': v1 + v1, 'x-signature-timestamp': String(now) }, 'claimed'],
+      ['twilio', { 'x-twilio-signature': 'x' }, 'bad_encoding'],
+      ['emailservice', { 'x-any-email-event-webhook-timestamp': String(now) }, 'missing_header'],
+      [
+        'emailservice',
+        { 'x-a-email-event-webhook-signature': 'MAYC', 'x-b-email-event-webhook-signature': 'MAYC' },
+        'bad_encoding',
+      ],
+    ] satisfies [WebhookProvider, Record<string, string>, string][]),
+  )('%s', (_title, provider, headers, reason) => {
     expect(reasonOf(presets[provider].proof, headers as Record<string, string>, ['https://x.example/'])).toBe(reason)
   })
 })
@@ -212,14 +217,15 @@ describe('7.3 Standard Webhooks', () => {
     now,
   })
 
-  it.each([published, `v1a,AAAA v1,${'A'.repeat(43)}= ${published}`, `${published} v1a,AAAA`])(
-    'the published known answer, in a list in any order: %s',
-    async (signature) => {
-      const claim = readClaim(standard.proof, arrival(signature)) as Claim
-      expect(await claim.holds((await secretKey(standard.proof, secret)) as CryptoKey, body)).toBe(true)
-      expect(claim.id).toBe(id)
-    },
-  )
+  it.each([
+    ['alone', published],
+    ['after others', `v1a,AAAA v1,${'A'.repeat(43)}= ${published}`],
+    ['before others', `${published} v1a,AAAA`],
+  ])('the published known answer, in a list in any order: %s', async (_where, signature) => {
+    const claim = readClaim(standard.proof, arrival(signature)) as Claim
+    expect(await claim.holds((await secretKey(standard.proof, secret)) as CryptoKey, body)).toBe(true)
+    expect(claim.id).toBe(id)
+  })
 
   it.each(['v1a,AAAA', published.replace('v1,', 'v2,')])('only other versions: %s', (signature) => {
     expect(readClaim(standard.proof, arrival(signature))).toMatchObject({ reason: 'unsupported_scheme' })
@@ -636,15 +642,22 @@ describe('7.7 what a delivery is known by', () => {
   const claim: Claim = { signed: () => bytes('signed'), holds: async () => true }
   const hash = `sha256:${createHash('sha256').update('signed').digest('hex')}`
 
-  it.each<[string | undefined, Partial<Claim>, unknown, string]>([
-    ['id', {}, { id: 'evt_1' }, 'id:evt_1'],
-    ['id', {}, { id: 7 }, hash],
-    ['id', {}, {}, hash],
-    [undefined, {}, { id: 'evt_1' }, hash],
-    [undefined, { id: 'msg_1' }, { id: 'evt_1' }, 'id:msg_1'],
-    ['id', {}, { id: 'a\0b' }, `id-sha256:${createHash('sha256').update('a\0b').digest('hex')}`],
-    ['id', {}, { id: 'x'.repeat(65536) }, `id-sha256:${createHash('sha256').update('x'.repeat(65536)).digest('hex')}`],
-  ])('%s %j', async (idField, more, payload, expected) => {
+  it.each(
+    titled<[string | undefined, Partial<Claim>, unknown, string]>([
+      ['id', {}, { id: 'evt_1' }, 'id:evt_1'],
+      ['id', {}, { id: 7 }, hash],
+      ['id', {}, {}, hash],
+      [undefined, {}, { id: 'evt_1' }, hash],
+      [undefined, { id: 'msg_1' }, { id: 'evt_1' }, 'id:msg_1'],
+      ['id', {}, { id: 'a\0b' }, `id-sha256:${createHash('sha256').update('a\0b').digest('hex')}`],
+      [
+        'id',
+        {},
+        { id: 'x'.repeat(65536) },
+        `id-sha256:${createHash('sha256').update('x'.repeat(65536)).digest('hex')}`,
+      ],
+    ]),
+  )('%s', async (_title, idField, more, payload, expected) => {
     expect(await createStore().deliveryId(idField, { ...claim, ...more }, payload, bytes('body'))).toBe(expected)
   })
 })

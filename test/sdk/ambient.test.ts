@@ -64,13 +64,21 @@ describe('Auth', () => {
     ])
   })
 
+  it('4.4 a role is one segment of the path, whatever its name holds', async () => {
+    const { done, asked } = calling([], async () => {
+      await Auth.assignRole('usr_1', 'Größe?100%#' as never)
+    })
+    await done
+    expect(asked).toEqual([['PUT', '/users/usr_1/roles/Gr%C3%B6%C3%9Fe%3F100%25%23']])
+  })
+
   it.each(['..', 'usr_../x', 'usr_1/roles/x', '', 'usr_%2e'])('a user %j is nobody, and no other path', async (id) => {
     const { done, asked } = calling([], () => Auth.rolesOf(id))
     await expect(done).rejects.toMatchObject({ name: 'TransportError', code: 'user_not_found', status: 404 })
     expect(asked).toEqual([])
   })
 
-  it.each(['..', 'a/b', '', 'A'])('a role %j is not defined', async (role) => {
+  it.each(['..', 'a/b', '', 'a b', 'a"'])('a role %j is not defined', async (role) => {
     const { done, asked } = calling([], () => Auth.assignRole('usr_1', role as never))
     await expect(done).rejects.toMatchObject({ name: 'RoleNotDefined', role })
     expect(asked).toEqual([])

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { type BuildOptions, type BuildResult, build } from '../../build/index.ts'
 import { render } from '../../build/render.ts'
 import { projectTarget } from '../../build/targets.ts'
-import { readProject } from '../../src/wire/project.ts'
+import { type DeclaredRole, readProject } from '../../src/wire/project.ts'
 
 /** @param files contents by path; removed when the test ends. @returns the folder, absolute. */
 export function temporaryProject(files: Record<string, string>): string {
@@ -24,11 +24,14 @@ export function temporaryFolder(): string {
   return folder
 }
 
+/** As `stack/roles.json` would declare it: what the fixtures' rules ask for. */
+export const declaredRole = (name: string): DeclaredRole => ({ name, default: false, permissions: ['orders.*'] })
+
 /** @param roles names that `stack/roles.json` would declare. */
 export function targetOf(root: string, roles: string[] = [], out?: string): BuildOptions {
   const file = path.join(root, 'stack/project.json')
   const declared = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : { project: 'test' }
-  return projectTarget(root, readProject(declared), roles, out)
+  return projectTarget(root, readProject(declared), roles.map(declaredRole), out)
 }
 
 export function buildProject(root: string, roles: string[] = []): Promise<BuildResult> {

@@ -24,7 +24,7 @@ export function seed(slugs: readonly string[]): Record<string, string> {
   const files: Record<string, string> = {}
   for (const slug of slugs) {
     for (const [name, text] of Object.entries(fixtureFiles(slug, 'app.ts'))) {
-      files[name.replace(/^src/, `src/${slug}`)] = text
+      files[name.replace(/^src/, `src/${slug}`).replace(/^(migrations\/\d+)/, `$1_${slug}`)] = text
     }
   }
   files['tsconfig.json'] = '{ "compilerOptions": { "emitDecoratorMetadata": true } }'

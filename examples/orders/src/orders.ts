@@ -8,7 +8,8 @@ export interface Order {
   quantity: number
   total_cents: number
   status: 'open' | 'paid' | 'refunded'
-  created_at: string
+  /** In a JSON answer an RFC 3339 text. */
+  created_at: Date
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Controller, Get, Module } from '@stack/backend'
 import { Pool } from 'pg'
+import { started } from './started.ts'
 
 const pool = new Pool()
 
@@ -9,12 +10,14 @@ export class OrdersController {
 
   @Get()
   list(): string {
-    return `${pool} ${this.socket.url}`
+    return `${started} ${pool} ${this.socket.url}`
   }
 }
 
 @Module({ controllers: [OrdersController] })
 export class AppModule {}
+// file: src/started.ts
+export const started = crypto.randomUUID()
 // file: node_modules/pg/package.json
 { "name": "pg", "main": "index.js" }
 // file: node_modules/pg/index.js

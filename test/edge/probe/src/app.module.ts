@@ -1,5 +1,6 @@
 import { Module } from '@stack/backend'
 import { BodiesController, LimitedBodiesController } from './bodies.controller.ts'
+import { ColumnsController } from './columns.controller.ts'
 import { DefaultController, GatesController, OpenController } from './gates.controller.ts'
 import { GuardedController } from './guarded.controller.ts'
 import {
@@ -21,6 +22,7 @@ import { Hoarder, SqlController } from './sql.controller.ts'
 @Module({
   controllers: [
     BodiesController,
+    ColumnsController,
     DefaultController,
     GatesController,
     LimitedController,

@@ -1,0 +1,50 @@
+/** The files of a project's `migrations/`, in the order in which they run (contract 5.5). */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { type MigrationText, readMigration } from './relations.ts'
+
+/** How a migration is called: a number, which gives its place in the order, then anything plain. */
+export const migrationName = /^(\d+)[A-Za-z0-9_.-]*\.sql$/
+
+/** @param folder absolute; may be missing. @returns names of all files that may be migrations, in their order. */
+export function migrationsIn(folder: string): string[] {
+  if (!fs.existsSync(folder)) return []
+  return fs
+    .readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => /\.sql$/i.test(entry.name) && !entry.name.startsWith('.') && !entry.isDirectory())
+    .map(({ name }) => name)
+    .sort(byNumber)
+}
+
+/** By the number, whatever zeros stand before it, then by the name. */
+export function byNumber(one: string, other: string): number {
+  const [a, b] = [numberOf(one), numberOf(other)]
+  if (a !== b) return a < b ? -1 : 1
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+/** Of a name without a number: 0. The runner refuses such a file. */
+function numberOf(name: string): bigint {
+  return BigInt(/^\d+/.exec(name)?.[0] ?? 0)
+}
+
+/** @param root absolute: the project's. @returns absolute paths. */
+export function migrationsOf(root: string): string[] {
+  const folder = path.join(root, 'migrations')
+  return migrationsIn(folder).map((name) => path.join(folder, name))
+}
+
+/** @param root absolute. @returns a function that reads them all; a text that is the same is not taken apart again. */
+export function createMigrationReader(root: string): () => MigrationText[] {
+  let known = new Map<string, { sql: string; text: MigrationText }>()
+  return () => {
+    const read = migrationsOf(root).map((absolute) => {
+      const sql = fs.readFileSync(absolute, 'utf8').replace(/^\ufeff/, '')
+      const file = `migrations/${path.basename(absolute)}`
+      const kept = known.get(file)
+      return kept?.sql === sql ? kept : { sql, text: readMigration(file, sql) }
+    })
+    known = new Map(read.map((one) => [one.text.file, one]))
+    return read.map(({ text }) => text)
+  }
+}
