@@ -16,7 +16,7 @@ import { readSecret } from '../../runtime/webhooks/proofs/secret.ts'
 import { readToken } from '../../runtime/webhooks/proofs/token.ts'
 import { readUrl } from '../../runtime/webhooks/proofs/url.ts'
 import { createStore } from '../../runtime/webhooks/store.ts'
-import { presets, type Scheme, schemeOfBlock, standardWebhooks } from '../../src/wire/webhook-schemes.ts'
+import { presets, proofUnder, type Scheme, schemeOfBlock, standardWebhooks } from '../../src/wire/webhook-schemes.ts'
 import { packageRoot, stack, start } from '../support/command.ts'
 import { copyProject, temporaryFolder, temporaryProject } from '../support/project.ts'
 import { privateKey } from '../support/schemes.ts'
@@ -158,7 +158,8 @@ describe('7.7 the id of a delivery that is sent', () => {
     ['slack', '/deploy', { event_id: 'Ev8' }],
     ['slack', '/deploy', { event_id: ['Ev8', 'Ev9'] }],
   ])('%s: %s %j is the one that the runtime notes', async (name, event, given) => {
-    const scheme = schemeOf(name)
+    const declared = schemeOf(name)
+    const scheme = { ...declared, proof: proofUnder(declared.proof, senders[name].secret) }
     const sample = sampleOf(scheme, event, given)
     const body = new Uint8Array(Buffer.from(sample.body))
     const delivery = { body: Buffer.from(body), at: nowSeconds(), id: 'msg_1', url }

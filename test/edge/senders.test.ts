@@ -117,22 +117,30 @@ describe.each(senderNames)('%s', (name) => {
   })
 })
 
-// a machine that is busy may miss the second
-it('7.4 exactly 300 s old is accepted, 301 s is not', { retry: 5 }, async () => {
+it('7.4 exactly 300 s old is accepted, 301 s is not', async () => {
   const names = senderNames.filter((name) => senders[name].scheme.isTimed || name === 'linear')
-  // signed for a second to come, and sent when it has begun: the clock must not strike on the way
-  const second = nowSeconds() + 2
-  const signed = await Promise.all(
-    names.flatMap((name) =>
-      [300, 301].map(async (age) => [name, age, await timed(senders[name], urlOf(name), second - age)] as const),
-    ),
-  )
-  await sleep(second * 1000 + 50 - Date.now())
-  const answers = await Promise.all(
-    signed.map(async ([name, age, delivery]) => [name, age, (await deliver(name, delivery)).status]),
-  )
-  expect(answers).toEqual(signed.map(([name, age]) => [name, age, age === 300 ? 200 : 401]))
-})
+  // the clock must not strike between the first delivery and the last answer: a few senders at a time, until it did not
+  for (let at = 0; at < names.length; at += 4) await withinOneSecond(names.slice(at, at + 4))
+}, 120_000)
+
+async function withinOneSecond(names: readonly SenderName[]): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const second = nowSeconds() + 2
+    const signed = await Promise.all(
+      names.flatMap((name) =>
+        [300, 301].map(async (age) => [name, age, await timed(senders[name], urlOf(name), second - age)] as const),
+      ),
+    )
+    await sleep(second * 1000 + 20 - Date.now())
+    const answers = await Promise.all(
+      signed.map(async ([name, age, delivery]) => [name, age, (await deliver(name, delivery)).status]),
+    )
+    if (nowSeconds() !== second) continue // nobody knows which second each of them met
+    expect(answers).toEqual(signed.map(([name, age]) => [name, age, age === 300 ? 200 : 401]))
+    return
+  }
+  throw new Error('no second was long enough for eight deliveries')
+}
 
 describe('event keys', () => {
   const slackForm = (payload: object) => formOf({ payload: JSON.stringify(payload) })

@@ -125,7 +125,7 @@ describe('its routes', () => {
   })
 
   it.each(['whsec_bm90LWEtcmVhbA', 'sk_live_canary', 'a3f5'.repeat(10)])(
-    'refuse the name %s, which looks like a value, without repeating it; an entry of that name can be removed',
+    'refuse the name %s, which looks like a value, without repeating it; it can be removed',
     async (name) => {
       const { status, json, text } = await put(name, 'x')
       expect([status, json.error, text.includes(name)]).toEqual([400, 'invalid_secret', false])

@@ -314,26 +314,43 @@ describe('7.8 refused deliveries', () => {
 })
 
 describe('7.8 bodies in flight', () => {
-  it('share 64 MiB: another gets 503 with retry-after, until the client of the first has gone', async () => {
-    const first = begin('plain', { 'content-length': 60 * mebibyte }, 'x')
-    // refused before its body has come, whose rest then finds a closed connection
+  it('share 64 MiB: another gets 503 with retry-after, and one that stalls gives way', async () => {
+    const part = new Uint8Array(65_536)
+    // its body goes on arriving: it may not be displaced
+    const first = begin('plain', { 'content-length': 90 * mebibyte }, '')
+    await new Promise((resolve) => first.write(new Uint8Array(63.5 * mebibyte), resolve))
+    await new Promise((resolve) => setTimeout(resolve, 1_000)) // what the system still holds of it arrives
+    const arriving = setInterval(() => first.writable && first.write(part), 250)
+    onTestFinished(() => clearInterval(arriving))
+    // refused before its body has come, whose rest would find a closed connection
     const second = (body: Uint8Array | string) =>
-      text(begin('plain', { 'content-length': 5 * mebibyte }, body)).catch(() => '')
-    const refused = await vi.waitUntil(
-      async () => {
-        const answer = await Promise.race([second(''), new Promise<string>((resolve) => setTimeout(resolve, 500, ''))])
-        return answer !== '' && answer
-      },
-      { timeout: 10_000 },
-    )
+      Promise.race([
+        text(begin('plain', { 'content-length': mebibyte }, body)).catch(() => ''),
+        new Promise<string>((resolve) => setTimeout(resolve, 2_000, '')),
+      ])
+    const refused = await vi.waitUntil(async () => (await second('')) || false, { timeout: 10_000 })
     expect(refused).toMatch(/^HTTP\/1\.1 503 /)
     expect(refused).toMatch(/^retry-after: 1\r$/im)
     expect(refused).toContain('"error":"unavailable"')
     // what still fits is taken
     expect((await send('plain', { id: 'evt_fits', type: 'throws' })).text).toBe(handled)
+    clearInterval(arriving)
+    const whole = new Uint8Array(mebibyte)
+    await vi.waitUntil(
+      async () =>
+        (await text(begin('plain', { 'content-length': mebibyte }, whole)).catch(() => '')).startsWith('HTTP/1.1 401'),
+      { timeout: 20_000, interval: 500 },
+    )
+    expect(await text(first)).toMatch(/^HTTP\/1\.1 503 /)
+  }, 40_000)
+
+  it('a client that has gone holds nothing', async () => {
+    const first = begin('plain', { 'content-length': 64 * mebibyte }, new Uint8Array(60 * mebibyte))
+    await new Promise((resolve) => setTimeout(resolve, 500))
     first.destroy()
     const whole = new Uint8Array(5 * mebibyte)
-    await vi.waitUntil(async () => (await second(whole)).startsWith('HTTP/1.1 401'), { timeout: 20_000, interval: 500 })
+    const second = () => text(begin('plain', { 'content-length': whole.length }, whole)).catch(() => '')
+    await vi.waitUntil(async () => (await second()).startsWith('HTTP/1.1 401'), { timeout: 20_000, interval: 500 })
   }, 40_000)
 
   it('one alone may be longer than that', async () => {

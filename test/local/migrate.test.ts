@@ -70,7 +70,12 @@ describe('a run', () => {
     const to = await subject({ '0002_more.sql': 'alter table notes add text text;', '0001_notes.sql': notes })
     const applied = await migrate(to.url, to.sets)
     expect(applied.slice(0, 2)).toEqual(['0001_database_roles.sql', '0002_tables.sql'])
-    expect(applied.slice(-3)).toEqual(['0001_webhooks.sql', '0001_notes.sql', '0002_more.sql'])
+    expect(applied.slice(-4)).toEqual([
+      '0001_webhooks.sql',
+      '0002_refused_deliveries.sql',
+      '0001_notes.sql',
+      '0002_more.sql',
+    ])
     expect(await migrate(to.url, to.sets)).toEqual([])
     const history = await to.sql<{ name: string }>(
       'select name from stack.migrations order by applied_at, set_name, name',

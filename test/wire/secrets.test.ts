@@ -52,7 +52,7 @@ export class AppModule {}
     return { slugs: result.refusals.map(({ slug }) => slug), text: rendered(root, result) }
   }
 
-  it.each(values)('what looks like a value is refused, and not printed: %s', async (value) => {
+  it.each(values)('what looks like a value is refused, and not printed: %.40s', async (value) => {
     const reason = refuseSecretName(value)
     expect(reason).toBeTypeOf('string')
     expect(reason).not.toContain(value)
@@ -61,13 +61,13 @@ export class AppModule {}
     expect(text).not.toContain(value)
   })
 
-  it.each(names)('a name is accepted: %s', async (name) => {
+  it.each(names)('a name is accepted: %.40s', async (name) => {
     expect(refuseSecretName(name)).toBeUndefined()
     expect((await build(name)).slugs).toEqual([])
   })
 
   it.each(['SEALING_KEY', 'STACK_POOL', 'hasOwnProperty', 'A'.repeat(129)])(
-    'what the vault refuses is refused here: %s',
+    'what the vault refuses is refused here: %.40s',
     async (name) => {
       expect(refuseSecretName(name)).toBeTypeOf('string')
       expect((await build(name)).slugs).toEqual(['webhook-secret-inline'])
