@@ -1,0 +1,100 @@
+/** 5.7 the schema under an owner that is no superuser, as hosted databases have it: what is then covered, and what is not. */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installKeys } from '../../local/logins.ts'
+import { migrate, setsOf } from '../../local/migrate.ts'
+import { type Postgres, startPostgres } from '../../local/postgres.ts'
+
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-owner-'))
+const password = 'owner-password'
+const logins = ['stack_backend', 'stack_backend_service', 'stack_auth']
+let postgres: Postgres
+
+const urlOf = (user: string, secret = password, database = 'hosted') =>
+  `postgresql://${user}:${secret}@127.0.0.1:${postgres.port}/${database}`
+
+async function query<T = Record<string, unknown>>(url: string, text: string, notices: string[] = []): Promise<T[]> {
+  const client = new pg.Client(url)
+  client.on('error', () => {})
+  client.on('notice', ({ message }) => notices.push(message ?? ''))
+  await client.connect()
+  try {
+    const result = await client.query(text)
+    return (Array.isArray(result) ? result.at(-1) : result).rows
+  } finally {
+    await client.end()
+  }
+}
+
+beforeAll(async () => {
+  postgres = await startPostgres({ directory, password })
+  const superuser = urlOf('postgres', password, 'postgres')
+  // what hosts give the first role of a project
+  await query(superuser, `create role owner login createrole createdb bypassrls password '${password}'`)
+  await query(superuser, 'create database hosted owner owner')
+  await query(urlOf('postgres'), 'grant all on schema public to owner')
+  await migrate(urlOf('owner'), setsOf(directory))
+  await installKeys(urlOf('owner'), {
+    claimsKey: 'claims',
+    passwords: Object.fromEntries(logins.map((login) => [login, `${login}-password`])),
+  })
+}, 120_000)
+
+afterAll(async () => {
+  await postgres?.stop()
+  fs.rmSync(directory, { recursive: true, force: true })
+})
+
+describe('an owner that is no superuser', () => {
+  it.each(logins)('5.1 %s logs in, inherits nothing, and becomes its one role', async (login) => {
+    const url = urlOf(login, `${login}-password`)
+    const roles = await query<{ rolname: string }>(
+      url,
+      `select rolname from pg_roles where pg_has_role(oid, 'set') and rolname <> current_user order by 1`,
+    )
+    expect(roles).toHaveLength(1)
+    await expect(query(url, 'select * from auth.users')).rejects.toThrow('permission denied')
+  })
+
+  it('5.7 has logins repaired: the password, and the defaults', async () => {
+    const own = urlOf('stack_backend', 'stack_backend-password')
+    await query(own, `alter role stack_backend set local_preload_libraries = 'nowhere'`)
+    await expect(query(own, 'select 1')).rejects.toThrow('nowhere')
+    await query(urlOf('stack_auth', 'stack_auth-password'), 'set role auth_admin; select auth.repair_logins()')
+    expect(await query(own, 'select 1 as one')).toEqual([{ one: 1 }])
+    await query(own, `alter role stack_backend password 'another'`)
+    await expect(query(own, 'select 1')).rejects.toThrow('password authentication failed')
+    await query(urlOf('stack_auth', 'stack_auth-password'), 'set role auth_admin; select auth.repair_logins()')
+    expect(await query(own, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('5.7 may not revoke what lets a login disturb another session: a notice of the migration names it', async () => {
+    const open = await query<{ name: string }>(
+      urlOf('owner'),
+      `select proname as name from pg_proc where pronamespace = 'pg_catalog'::regnamespace
+         and proname in ('pg_terminate_backend', 'pg_cancel_backend', 'pg_stat_get_activity')
+         and has_function_privilege('backend_authenticated', oid, 'execute') order by 1`,
+    )
+    expect(open.map(({ name }) => name)).toEqual(['pg_cancel_backend', 'pg_stat_get_activity', 'pg_terminate_backend'])
+    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/schema/0007_logins.sql'), 'utf8')
+    const [block] = /do \$\$[\s\S]*?end \$\$;/.exec(file)!
+    const notices: string[] = []
+    await query(urlOf('owner'), block, notices)
+    expect(notices.at(-1)).toMatch(/may still execute .*pg_terminate_backend.*: only a superuser may revoke that$/)
+  })
+
+  it('5.7 and with a superuser for its owner, nothing of it stays open', async () => {
+    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/schema/0007_logins.sql'), 'utf8')
+    const [block] = /do \$\$[\s\S]*?end \$\$;/.exec(file)!
+    const notices: string[] = []
+    await query(urlOf('postgres'), block, notices)
+    expect(notices).toEqual([])
+    const own = urlOf('stack_backend', 'stack_backend-password')
+    for (const text of ['select pg_terminate_backend(1)', 'select pg_cancel_backend(1)', 'table pg_stat_activity']) {
+      await expect(query(own, text)).rejects.toThrow('permission denied for function')
+    }
+  })
+})
