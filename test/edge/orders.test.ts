@@ -34,6 +34,20 @@ describe('row-level security', () => {
   })
 })
 
+describe('5.5 a view with security_invoker', () => {
+  it('shows each caller their own rows, and staff all of them', async () => {
+    const [ada, bob, staff] = [await shop.signUp(), await shop.signUp(), await shop.signUp()]
+    const summary = async (token: string) => (await shop.call('/orders/summary', { token })).json
+    for (const quantity of [1, 3]) await shop.call('/orders', { token: ada.token, json: { ...order, quantity } })
+    expect(await summary(ada.token)).toEqual([{ status: 'open', orders: 2, total_cents: 5_000 }])
+    expect(await summary(bob.token)).toEqual([])
+    await shop.role('PUT', staff.id, 'staff')
+    const [open] = await shop.sql<{ count: number }>(`select count(*)::int from orders where status = 'open'`)
+    const seen = (await summary(staff.token)).find(({ status }: { status: string }) => status === 'open')
+    expect(seen.orders).toBe(open!.count)
+  })
+})
+
 describe('4.1, 4.2 gates', () => {
   it('a required route answers 401 without a token, and the same for a token that is not valid', async () => {
     const { token } = await shop.signUp()

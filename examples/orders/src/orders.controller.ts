@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Log, Param, Post, User, type UserT } from '@stack/backend'
 import * as v from 'valibot'
-import { type Order, Orders } from './orders.ts'
+import { type Order, Orders, type StatusSummary } from './orders.ts'
 
 /** What a customer sends: checked before the handler runs, and answered with every field that is wrong. */
 const NewOrder = v.strictObject({
@@ -23,6 +23,11 @@ export class OrdersController {
   place(@Body(NewOrder) { sku, quantity }: NewOrder, @User() user: UserT): Promise<Order> {
     Log.info('an order is placed', { by: user.id, sku })
     return this.orders.place(sku, quantity)
+  }
+
+  @Get('summary')
+  summary(): Promise<StatusSummary[]> {
+    return this.orders.summary()
   }
 
   @Get(':id')

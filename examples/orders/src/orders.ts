@@ -12,6 +12,12 @@ export interface Order {
   created_at: Date
 }
 
+export interface StatusSummary {
+  status: Order['status']
+  orders: number
+  total_cents: number
+}
+
 /**
  * Nothing here names an owner: the queries run as the caller, and row-level security decides which rows there are.
  */
@@ -21,6 +27,11 @@ export class Orders {
 
   visible(): Promise<Order[]> {
     return Database.sql<Order>`select * from orders order by id`
+  }
+
+  /** From a view: it shows what the caller's policies show. */
+  summary(): Promise<StatusSummary[]> {
+    return Database.sql<StatusSummary>`select * from order_summary order by status`
   }
 
   async one(id: string): Promise<Order> {
