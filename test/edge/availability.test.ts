@@ -2,6 +2,7 @@
  * 2.11, 5.7 what one client does costs its own requests: beside each flood, no request of another user's plain client fails,
  * and the memory of the runtime stays where it is.
  */
+import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processes } from '../../local/processes.ts'
@@ -14,7 +15,8 @@ const mebibyte = 1_048_576
 /** What the runtime may grow by: the unfinished bodies share 64 MiB, and a heap is not swept at once. */
 const mostGrowth = 160
 
-const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
+const secret = 'a secret of a webhook'
+const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret', ONCE_SECRET: secret, ROTATED_SECRET: secret })
 let attacker: Person
 let plain: Person
 
@@ -34,7 +36,24 @@ function residentMebibytes(): number {
 const signedIn = (): Header[] => [['authorization', `Bearer ${attacker.token}`]]
 const at = (target: string, headers: readonly Header[] = []): Target => ({ url: probe.url, target, headers })
 
+/** One delivery, as its sender signs it; sent again and again it is a copy. */
+function delivery(id: string): Target & { method: string; body: string } {
+  const body = JSON.stringify({ id, type: 'takes.long' })
+  const time = Math.floor(Date.now() / 1000)
+  const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
+  return { ...at('/webhooks/once', [['x-payments-signature', `t=${time},v1=${signature}`]]), method: 'POST', body }
+}
+
+const forged: Header[] = [
+  ['x-hub-signature-256', `sha256=${'0'.repeat(64)}`],
+  ['x-github-event', 'push'],
+]
+
 const floods: Record<string, () => Flood> = {
+  'copies of one delivery whose handler is slow': () => repeated(delivery(`evt_${crypto.randomUUID()}`), 25),
+  'forged deliveries to a webhook that records': () =>
+    repeated({ ...at('/webhooks/rotated', forged), method: 'POST', body: '{}' }, 10),
+
   'bodies of an account that stall after one byte': () => stalled(at('/bodies/limited/inherited', signedIn()), 60),
   'sign-ups that stall after one byte': () => stalled(at('/auth/sign-up'), 60),
   'bodies that stall inside a handler': () => stalled(at('/bodies/waiting', signedIn()), 60),

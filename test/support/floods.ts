@@ -76,13 +76,20 @@ export function huge(target: Target, connections: number, bytes: number, isChunk
 export function repeated(target: Target & { method: string; body?: string }, connections: number): Flood {
   return flood(connections, async (signal) => {
     const { url, method, target: path, headers, body } = target
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: headers.map(([name, value]): [string, string] => [name, value]),
-      signal,
-      ...(body === undefined ? {} : { body }),
-    })
-    await response.arrayBuffer()
+    const own = new AbortController() // fetch leaves its listener behind
+    const leave = () => own.abort()
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: headers.map(([name, value]): [string, string] => [name, value]),
+        signal: own.signal,
+        ...(body === undefined ? {} : { body }),
+      })
+      await response.arrayBuffer()
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
   })
 }
 

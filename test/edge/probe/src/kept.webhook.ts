@@ -41,6 +41,14 @@ export class OnceReceiver {
     await Database.sql`insert into tries (id) values ('never')`.catch(() => {})
   }
 
+  /** Keeps its transaction for as long as a slow handler may. */
+  @On('takes.long')
+  async takesLong() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 8_000)
+    await promise
+  }
+
   @On('tries.to-write')
   async unlocks() {
     await Database.sql`set transaction read write`
