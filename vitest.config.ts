@@ -6,7 +6,8 @@ export default defineConfig({
     setupFiles: ['test/support/every-test.ts'],
     // each edge file starts a Postgres and a workerd: two at once suit two cores
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // milliseconds; only a hang takes so long, also where both cores have other work
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 })

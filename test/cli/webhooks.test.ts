@@ -421,10 +421,13 @@ describe('7.7 replay of a delivery that was handled', () => {
     const seen = async (webhook: string) =>
       (await owner.query('select id, seen_at::text from webhooks.seen where webhook = $1', [webhook])).rows
     const recorded = async (webhook: string) =>
-      vi.waitUntil(async () => {
-        const { stdout } = await run('deliveries', webhook, '--outcome', 'handled', '--json')
-        return JSON.parse(stdout).data.at(-1)?.id as string | undefined
-      })
+      vi.waitUntil(
+        async () => {
+          const { stdout } = await run('deliveries', webhook, '--outcome', 'handled', '--json')
+          return JSON.parse(stdout).data.at(-1)?.id as string | undefined
+        },
+        { timeout: 20_000 },
+      )
 
     // the id of a field, of the signed URL and form, of a signed header, of the signed bytes of a form
     for (const [name, event] of [

@@ -330,7 +330,7 @@ describe('rotation', () => {
     expect(await enter('removed', token, 301)).toBe(200)
     await asked
     release()
-    await expect.poll(() => enter('removed', token)).toBe(401)
+    await expect.poll(() => enter('removed', token), { timeout: 10_000 }).toBe(401)
     expect(await enter('removed', next)).toBe(200)
     expect(server.requests(pathOf('removed'))).toBe(2)
   })
@@ -343,7 +343,7 @@ describe('AUTH_JWKS', () => {
     expect(await open('seeded', 'none')).toEqual(nobody)
     await asked
     release()
-    await expect.poll(() => enter('seeded', next)).toBe(200)
+    await expect.poll(() => enter('seeded', next), { timeout: 10_000 }).toBe(200)
     expect(server.requests(pathOf('seeded'))).toBe(1)
   })
 })
@@ -382,7 +382,7 @@ describe('an address that fails', () => {
       const name = `warm ${kind}`
       server.answer(pathOf(name), broken[kind]!)
       expect(await times(5, () => enter(name, token))).toEqual(Array(5).fill(200))
-      await vi.waitUntil(() => server.requests(pathOf(name)) === 1, { interval: 5 })
+      await vi.waitUntil(() => server.requests(pathOf(name)) === 1, { interval: 5, timeout: 10_000 })
       expect(await enter(name, next)).toBe(401) // waits until the try has failed
       expect(await times(5, () => enter(name, token))).toEqual(Array(5).fill(200))
       expect(server.requests(pathOf(name))).toBe(1)
