@@ -280,7 +280,7 @@ export class Orders { all() { return numbers } }
     expect(seen.map(([kind]) => kind)).toContain('refused')
     expect(seen.at(-1)![0]).toBe('built')
     expect([...new Set(others)]).toEqual(['migrations/0001_t.sql'])
-  }, 60_000)
+  })
 })
 
 describe('buildCached', () => {

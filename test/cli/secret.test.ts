@@ -58,14 +58,14 @@ describe('the local stack', () => {
     const unset = await stack(['secret', 'unset', 'PEM'], { cwd: here() })
     expect([unset.code, unset.stdout]).toEqual([0, ''])
     expect(JSON.parse((await stack(['secret', 'list'], { cwd: here() })).stdout).data).toEqual([])
-  }, 30_000)
+  })
 
   it('set as NAME=value: all that follows the first = is the value', async () => {
     const { code, stdout, stderr } = await stack(['secret', 'set', 'PAIR=a=b='], { cwd: here() })
     expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('PAIR is stored (4 bytes)')])
     expect(stderr).not.toContain('a=b')
     expect(await readLater('PAIR')).toBe('a=b=')
-  }, 30_000)
+  })
 
   it.each(
     titled([

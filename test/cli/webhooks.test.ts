@@ -396,7 +396,7 @@ describe('1.6, 9.9 where a secret comes from', () => {
       2,
       expect.stringContaining('DISCORD_SECRET in .dev.vars is a public key'),
     ])
-  }, 60_000)
+  })
 })
 
 describe('7.7 replay of a delivery that was handled', () => {
@@ -503,7 +503,7 @@ describe('7.7 replay of a delivery that was handled', () => {
       '',
       'no delivery with the outcome failed is recorded: `stack webhooks send sms onMessageAdded` sends one\n',
     ])
-  }, 60_000)
+  })
 })
 
 describe('without what it needs', () => {

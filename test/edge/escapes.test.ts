@@ -264,7 +264,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       ;(probe.log as unknown[]).length = 0
       await new Promise((resolve) => setTimeout(resolve, 10_000)) // an isolate repairs once in so long
     }
-  }, 60_000)
+  })
 
   it('5.7 only auth_admin may have logins repaired, and nobody reads the verifiers', async () => {
     for (const before of [[], [{ text: 'reset role' }]]) {

@@ -14,7 +14,7 @@ const neededMs = 10_000
 beforeEach(async () => {
   const left = 60_000 - (Date.now() % 60_000)
   if (left < neededMs) await new Promise((resolve) => setTimeout(resolve, left))
-}, 15_000)
+})
 
 describe('a limit', () => {
   it('of a controller is counted over its routes, by address', async () => {

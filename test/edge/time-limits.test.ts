@@ -37,5 +37,5 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       `select state from pg_stat_activity where usename in ('stack_backend', 'stack_backend_service')`,
     )
     expect(open.filter(({ state }) => !(isKept && state === 'idle'))).toEqual([])
-  }, 60_000)
+  })
 })

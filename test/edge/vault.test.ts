@@ -34,14 +34,14 @@ describe('a secret of the vault', () => {
     expect((await vault('DELETE', 'ROTATED_KEY')).status).toBe(204)
     await becomes('ROTATED_KEY', null)
     expect(await read('ROTATED_KEY')).toEqual(everywhere(null))
-  }, 60_000)
+  })
 
   it('is what was stored to the last bit: the longest one in any script, a byte order mark', async () => {
     const [widest, marked] = ['€'.repeat(65_536), '\ufeffvalue']
     expect([(await put('WIDEST', widest)).status, (await put('MARKED', marked)).status]).toEqual([204, 204])
     await becomes('MARKED', marked)
     expect((await read('WIDEST')).secret === widest).toBe(true)
-  }, 30_000)
+  })
 
   it('gives way to a binding of its name, and leaves it when it goes', async () => {
     await put('BOUND', 'by the vault')
@@ -52,7 +52,7 @@ describe('a secret of the vault', () => {
     await vault('DELETE', 'MARKER_ONE')
     await becomes('MARKER_ONE', null)
     expect(await read('BOUND')).toEqual(everywhere('by the binding'))
-  }, 60_000)
+  })
 
   it('opens a webhook that had none', async () => {
     const body = '{"type":"a"}'
@@ -64,7 +64,7 @@ describe('a secret of the vault', () => {
     expect((await send()).status).toBe(401)
     await put('UNSET_SECRET', 'from the vault')
     await vi.waitUntil(async () => (await send()).status === 200, { timeout: 10_000, interval: 100 })
-  }, 30_000)
+  })
 })
 
 describe('its routes', () => {
@@ -185,4 +185,4 @@ it('values are sealed at rest, for their own name: no role of a request reads th
   await probe.logged(({ message, name }) => message === 'a secret of the vault cannot be opened' && name === 'MOVED')
   // and none of it is in the log
   expect(JSON.stringify(probe.log)).not.toContain(value)
-}, 30_000)
+})

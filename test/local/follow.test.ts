@@ -101,7 +101,7 @@ describe('stack start', () => {
     await running.seen('src/catalogue.controller.ts:', 5_000, before)
     running.child.kill('SIGINT')
     await running.finished
-  }, 60_000)
+  })
 
   it('--json says each change as one object a line', async () => {
     const { running, edit } = await follow(['--json'])
@@ -117,7 +117,7 @@ describe('stack start', () => {
     // the first one may have come while the following began: then there is no file to name
     expect(events[0]).toMatchObject({ event: 'refused', refusals: [{ slug: 'path-reserved' }] })
     expect(events.at(-1)).toMatchObject({ event: 'built', changed: [catalogue], refusals: [] })
-  }, 60_000)
+  })
 })
 
 describe('stack build --watch', () => {
@@ -136,7 +136,7 @@ describe('stack build --watch', () => {
     running.child.kill('SIGINT')
     const { code, stdout } = await running.finished
     expect([code, stdout]).toEqual([0, ''])
-  }, 60_000)
+  })
 
   it('a project that is refused at first is built once it is sound', async () => {
     const root = path.join(temporaryFolder(), 'shop')
@@ -150,5 +150,5 @@ describe('stack build --watch', () => {
     await running.seen('built 8 routes')
     running.child.kill('SIGTERM')
     expect((await running.finished).code).toBe(0)
-  }, 60_000)
+  })
 })

@@ -112,7 +112,7 @@ it('8.5 wrangler takes the backend worker as it is', async () => {
   await build(targetOf(project))
   const { status, stdout } = dryRun(project)
   expect([status, stdout]).toEqual([0, expect.stringContaining('driver.js')])
-}, 60_000)
+})
 
 it('1.7 and the auth worker, by the repository’s own wrangler.toml', async () => {
   const clone = temporaryFolder()
@@ -120,4 +120,4 @@ it('1.7 and the auth worker, by the repository’s own wrangler.toml', async () 
   await build(authTarget(path.join(clone, 'examples/orders/.stack/auth')))
   const { status, stdout } = dryRun(clone)
   expect([status, stdout]).toEqual([0, expect.stringMatching(/driver\.js[\s\S]*simd-\w+\.wasm/)])
-}, 60_000)
+})
