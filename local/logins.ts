@@ -21,13 +21,15 @@ export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Prom
     await client.query('begin')
     for (const [login, password] of Object.entries(keys.passwords)) {
       await client.query(
-        `insert into auth.login_verifiers (login, verifier) values ($1, $2)
+        `insert into stack.login_verifiers (login, verifier) values ($1, $2)
          on conflict (login) do update set verifier = excluded.verifier`,
         [login, scramVerifier(password)],
       )
     }
     await client.query('select auth.repair_logins()')
     const { inner, outer } = hmacPads(keys.claimsKey)
+    // auth_admin owns the table, and could have given it a trigger: that must not run with the owner's rights
+    await client.query('set local role auth_admin')
     await client.query(
       `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
        on conflict (singleton) do update set inner_pad = $1, outer_pad = $2`,

@@ -1,16 +1,24 @@
 /** Who a request is counted under, where callers share what there is: rate limits, and the pool's connections. */
 import type { Call } from './call.ts'
 
-/** @returns `user <sub>` for a verified access token, else `ip <network>`. */
-export function callerOf(call: Call): string {
-  return call.subject === undefined ? `ip ${networkOf(call)}` : `user ${call.subject}`
+/** Names the caller for whom one worker calls another. Only a request that came over a service binding is believed. */
+export const callerHeader = 'x-stack-caller'
+
+/**
+ * @returns `user <sub>` for a verified access token, else `ip <network>`. A request without the platform's own header came over
+ * a service binding: it counts under the caller that the calling worker names, so that one user's calls take no other's turn.
+ */
+export function callerOf({ subject, request }: Call): string {
+  if (subject !== undefined) return `user ${subject}`
+  if (request.headers.has('cf-connecting-ip')) return `ip ${networkOf(request)}`
+  return `for ${request.headers.get(callerHeader) ?? 'a service'}`
 }
 
 /**
  * The network of the address that the platform saw: an IPv4 address, or the first 64 bits of an IPv6 address, because a
  * subscriber has at least so many addresses to choose from.
  */
-export function networkOf({ request }: Call): string {
+export function networkOf(request: Request): string {
   const address = request.headers.get('cf-connecting-ip') ?? ''
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)

@@ -13,7 +13,7 @@ interface RateLimiter {
 /** @throws HttpError 429, or 503 where nobody counts: a limit that cannot be read stays shut. */
 export async function limitRate(call: Call, limit: RateLimit, identity: Identity | null): Promise<void> {
   const { binding, key, seconds, by } = limit
-  const who = by === 'user' && isSignedIn(identity) ? `user ${identity.claims.sub}` : `ip ${networkOf(call)}`
+  const who = by === 'user' && isSignedIn(identity) ? `user ${identity.claims.sub}` : `ip ${networkOf(call.request)}`
   const answer = await ask(call, binding, `${key} ${who}`)
   if (!answer.success) throw refuse('rate_limited', undefined, { headers: { 'retry-after': String(seconds) } })
 }

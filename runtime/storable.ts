@@ -8,6 +8,9 @@ const mostFields = 20
 
 const reason = 'the text holds a character that cannot be stored: U+0000, or half of a surrogate pair'
 
+/** An escape of U+0000, or of half of a surrogate pair; behind it may stand the other half. */
+const suspect = /\\u(?:0000|d[89a-f])/i
+
 /** @param bodyText the body as it was sent: only an escape can stand for such a character in JSON. */
 export function unstorableFields(parameter: Parameter, value: unknown, bodyText: string | undefined): FieldError[] {
   switch (parameter.from) {
@@ -18,7 +21,7 @@ export function unstorableFields(parameter: Parameter, value: unknown, bodyText:
     case 'wholeQuery':
       return unstorableWithin(value, 'query')
     case 'body':
-      return bodyText?.includes('\\u') ? unstorableWithin(value, 'body') : []
+      return bodyText !== undefined && suspect.test(bodyText) ? unstorableWithin(value, 'body') : []
     default:
       return []
   }

@@ -1,6 +1,7 @@
 /** The work of a request: inside its scope, and inside its transactions. */
 import type { scope } from '../src/sdk/scope.ts'
 import { type Call, stackUrl, textBinding } from './call.ts'
+import { callerHeader, callerOf } from './caller.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 
 /** What carries the request to whoever asks for it; absent where the build found nobody who could: it is not free. */
@@ -35,7 +36,8 @@ export async function inTransaction<T>(
 }
 
 /** Calls of the auth worker. The service-role key is sent only over the `AUTH` binding, never to a network (contract 2.5). */
-function manager({ env, trace }: Call) {
+function manager(call: Call) {
+  const { env } = call
   return async (method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response> => {
     const auth = env['AUTH'] as Fetcher | undefined
     const key = textBinding(env, 'SERVICE_ROLE_KEY')
@@ -43,7 +45,7 @@ function manager({ env, trace }: Call) {
     if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
     // the binding decides who answers; the host in the address is for the auth worker's own log
     const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
-    const headers = { ...trace?.headers, apikey: key }
+    const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key }
     return auth.fetch(`${origin}/v1/management/auth${path}`, { method, headers, redirect: 'manual' })
   }
 }

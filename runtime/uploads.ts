@@ -23,8 +23,11 @@ const stalledBeats = 2
 /** A request without a heartbeat for so long, in milliseconds, was ended by the runtime. */
 const lifeMs = 5 * heartbeatMs
 
-/** Up to this length, in bytes, a body is read in one piece, which costs half of what chunks cost. */
-const longestPiece = 1024 * 1024
+/**
+ * Up to this length, in bytes, a body is read in one piece, which costs half of what chunks cost. It counts once it is
+ * there: until then it is no larger than what a connection costs anyway.
+ */
+const longestPiece = 64 * 1024
 
 interface HeldBody {
   bytes: Uint8Array<ArrayBuffer>
@@ -64,25 +67,22 @@ export function createUploads(leases = createLeases(mostInFlight, lifeMs, true))
     for (const upload of uploads) if (upload.aliveAt + lifeMs < Date.now()) uploads.delete(upload)
   }
 
-  /** Gives up the oldest upload that stalls: a client that sends nothing must not hold what others need. */
-  function displaceOne(): boolean {
-    for (const upload of uploads) {
-      if (upload.slowBeats < stalledBeats) continue
-      uploads.delete(upload)
-      upload.lease.release()
-      upload.giveUp(noRoom())
-      return true
-    }
-    return false
-  }
-
-  /** Tries until there is room, or no upload is left that could give way. */
-  function withRoom<T>(attempt: () => T | undefined | false): T {
-    for (;;) {
-      const found = attempt()
-      if (found) return found
-      if (!displaceOne()) throw noRoom()
-    }
+  /**
+   * Gives up the oldest upload that stalls, else the largest: what has not arrived whole must not hold what others need. A
+   * body that has arrived is not given up.
+   */
+  function displaceFor(asking: Pick<Upload, 'arrived'>): boolean {
+    const others = [...uploads].filter((upload) => upload !== asking)
+    const largest = others.reduce<Upload | undefined>(
+      (most, upload) => (upload.arrived > (most?.arrived ?? 0) ? upload : most),
+      undefined,
+    )
+    const victim = others.find(({ slowBeats }) => slowBeats >= stalledBeats) ?? largest
+    if (!victim || (victim.slowBeats < stalledBeats && victim.arrived < asking.arrived)) return false
+    uploads.delete(victim)
+    victim.lease.release()
+    victim.giveUp(noRoom())
+    return true
   }
 
   return async function hold(request, { most, isPatient = false }) {
@@ -91,15 +91,20 @@ export function createUploads(leases = createLeases(mostInFlight, lifeMs, true))
     const stated = header === null ? undefined : Number(header)
     if (stated !== undefined && most !== undefined && stated > most) throw tooLarge(most)
     const isPiece = stated !== undefined && stated <= longestPiece
-    const lease = withRoom(() => leases.take(isPiece ? stated : 0))
+    let lease = leases.take(0)
+    while (!lease) {
+      if (!displaceFor({ arrived: 0 })) throw noRoom() // one body that has arrived exceeds the limit
+      lease = leases.take(0)
+    }
+    const own = lease
     const { promise: late, reject: giveUp } = Promise.withResolvers<never>()
     late.catch(() => {}) // the body may have come first
     const began = Date.now()
-    const upload: Upload = { lease, arrived: 0, aliveAt: began, slowBeats: 0, giveUp }
+    const upload: Upload = { lease: own, arrived: 0, aliveAt: began, slowBeats: 0, giveUp }
     uploads.add(upload)
     let before = 0
     const timer = setInterval(() => {
-      lease.renew()
+      own.renew()
       if (!uploads.has(upload)) return // it has arrived
       upload.aliveAt = Date.now()
       upload.slowBeats = upload.arrived - before < slowestUpload * heartbeatMs ? upload.slowBeats + 1 : 0
@@ -110,15 +115,16 @@ export function createUploads(leases = createLeases(mostInFlight, lifeMs, true))
     const release = () => {
       clearInterval(timer)
       uploads.delete(upload)
-      lease.release()
+      own.release()
     }
     const count = (length: number) => {
       upload.arrived = length
       if (most !== undefined && length > most) throw tooLarge(most)
-      withRoom(() => lease.resize(length))
+      while (!own.resize(length)) if (!displaceFor(upload)) throw noRoom()
     }
     try {
       const bytes = isPiece ? await readPiece(request, late) : await readChunks(request, late, count)
+      if (isPiece) count(bytes.length)
       uploads.delete(upload)
       return { bytes, release }
     } catch (error) {

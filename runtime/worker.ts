@@ -3,6 +3,7 @@ import { refuse } from '../src/sdk/errors.ts'
 import { takeBody } from './body.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, type Env, webhookName } from './call.ts'
+import { callerHeader } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
@@ -79,7 +80,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
     async perform({ target, handler }, values, env, context) {
-      const call = beginCall(new Request('https://rpc.invalid/'), env, context)
+      const request = new Request('https://rpc.invalid/', { headers: { [callerHeader]: handler } })
+      const call = beginCall(request, env, context)
       const database = openDatabase(call, table.databaseRoles, null)
       return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
     },

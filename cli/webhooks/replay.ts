@@ -64,7 +64,7 @@ export async function runReplay(flags: ReplayFlags, id: string): Promise<void> {
     if (flags.force) process.stderr.write(`  ${name} keeps no ids of deliveries: --force changes nothing\n`)
     return send()
   }
-  const seenId = await seenIdOf({ ...scheme, proof }, delivery)
+  const seenId = await seenIdOf({ ...scheme, proof }, recorded.event ?? '', delivery)
   if (flags.force) return sendAgain(database_url, name, seenId, send)
   if (await isSeen(database_url, name, seenId)) {
     process.stderr.write(

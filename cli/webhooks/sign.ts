@@ -129,11 +129,11 @@ export function privateKeyOf(text: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' })
 }
 
-/** @returns the id under which the runtime notes this delivery in `webhooks.seen` (contract 7.7). */
-export function seenIdOf({ proof, idField, payload }: Scheme, delivery: ToSign): Promise<string> {
+/** @param key of the event. @returns the id under which the runtime notes this delivery in `webhooks.seen` (contract 7.7). */
+export function seenIdOf({ proof, idField, payload, event }: Scheme, key: string, delivery: ToSign): Promise<string> {
   const isSigned = proof.by === 'hmac' && proof.idHeader !== undefined
   const id = isSigned ? delivery.id : idField === undefined ? undefined : textIn(payload, delivery.body, idField)
-  return deliveryIdOf(id, () => new Uint8Array(signedBytes(proof, delivery)))
+  return deliveryIdOf(id, () => new Uint8Array(signedBytes(proof, delivery)), event.from === 'header' ? key : undefined)
 }
 
 /** A field that is a text and not empty, in the first reading of the body that succeeds. */

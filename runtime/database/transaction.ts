@@ -68,14 +68,11 @@ export function createRequestDatabase(
         }
         committed = name
       } catch (error) {
-        if (committed) {
-          call.log(
-            'error',
-            `the ${committed} transaction is committed, the ${name} transaction is not`,
-            errorFields(error),
-          )
-        }
-        throw error
+        if (!committed) throw error
+        const sentence = `the ${committed} transaction is committed, the ${name} transaction is not`
+        call.log('error', sentence, errorFields(error))
+        // 500 whatever the reason: a client that is told to try again would repeat what was kept
+        throw new Error(sentence, { cause: error })
       }
     }
   }

@@ -2,6 +2,7 @@
 import { isLoopback } from '../../src/wire/loopback.ts'
 import { readAtMost } from '../bytes.ts'
 import { type Call, ownIssuer, stackUrl, textBinding } from '../call.ts'
+import { callerHeader } from '../caller.ts'
 import { errorFields } from '../log.ts'
 import { bearerToken } from './bearer.ts'
 import { createKeySet, type KeySet, type KeySource, longestBody, tooLarge } from './keys.ts'
@@ -89,5 +90,7 @@ function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Resp
   if (!auth || !own || !isOwn) return fetch(url, { redirect: 'manual', signal })
   // a path before the stack is the proxy's: the auth worker never sees it
   const path = url.pathname.slice(own.pathname.length)
-  return auth.fetch(new URL(`/auth/${path}${url.search}`, url), { redirect: 'manual', signal })
+  // every user needs the keys: the fetch counts under none of them
+  const headers = { [callerHeader]: 'the key set' }
+  return auth.fetch(new URL(`/auth/${path}${url.search}`, url), { redirect: 'manual', signal, headers })
 }

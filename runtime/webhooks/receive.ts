@@ -28,6 +28,12 @@ const loggedLength = 200
 /** Longest body that is read of a delivery whose time has passed, in bytes, where `maxBodyBytes` sets no bound: it is read to be recorded. */
 const longestStale = 1024 * 1024
 
+/**
+ * Longest body in bytes whose form is sorted before it is known who sent it, where `maxBodyBytes` sets no other bound. Sorting
+ * takes a quarter of a second for each MiB, and a sender's forms have a few KiB.
+ */
+const longestSorted = 4 * 1024 * 1024
+
 /** A copy looks so often, in milliseconds, whether the first has been handled, and gives up after the longest wait. */
 const copyRetryMs = 200
 const copyWaitMs = 1_000
@@ -128,7 +134,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
       for (const end of releases) end()
     }
     // the sender does not wait for the record
-    if (webhook.record && record) call.waitUntil(recordLate(delivery, answer.status).finally(release))
+    if (webhook.record && record) call.waitUntil(recordLate(delivery, answer.status, release).finally(release))
     else release()
     return answer
   }
@@ -179,7 +185,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
       })
       return tableAnswer(call, scheme, payload, false)
     }
-    const id = webhook.dedupe ? await store!.deliveryId(scheme.idField, claim, payload.value, body) : undefined
+    const id = webhook.dedupe ? await store!.deliveryId(scheme, key, claim, payload.value, body) : undefined
     const meta: WebhookMeta = { requestId: call.requestId, event: key }
     const work = async ({ service }: RequestDatabase): Promise<Response> => {
       const turn = id === undefined ? 'first' : await store!.takeTurn(service, name, id)
@@ -264,7 +270,7 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
       await readStale(delivery, candidates)
       return first.claim as Refusal
     }
-    const body = await delivery.hold(webhook.maxBodyBytes)
+    const body = await delivery.hold(webhook.maxBodyBytes ?? (scheme.proof.by === 'url' ? longestSorted : undefined))
     for (const { entry, key, claim } of candidates) {
       if ('reason' in claim || !(await claim.holds(key, body))) continue
       outcome.body = body
@@ -290,8 +296,12 @@ export function createReceiver(webhooks: readonly Webhook[], { run, instance, re
     }
   }
 
-  async function recordLate({ call, webhook, outcome, began, wasGenuine }: Delivery, status: number): Promise<void> {
-    await wasGenuine?.()
+  /** @param release called before the record waits for its turn, where the body is not recorded. */
+  async function recordLate(delivery: Delivery, status: number, release: () => void): Promise<void> {
+    const { call, webhook, outcome, began } = delivery
+    await delivery.wasGenuine?.()
+    delete delivery.wasGenuine // it holds the body
+    if (!outcome.body) release()
     await record!(call, webhook, outcome, status, began)
   }
 

@@ -2,7 +2,7 @@
 import type { Session } from '../../src/sdk/scope.ts'
 import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
 import { newId } from '../../src/wire/ids.ts'
-import type { Proof } from '../../src/wire/webhook-schemes.ts'
+import type { Proof, Scheme } from '../../src/wire/webhook-schemes.ts'
 import type { Call } from '../call.ts'
 import type { Webhook } from '../table.ts'
 import type { Claim } from './claim.ts'
@@ -47,13 +47,14 @@ async function takeTurn(service: Session, webhook: string, id: string): Promise<
 }
 
 async function deliveryId(
-  idField: string | undefined,
+  { idField, event }: Scheme,
+  key: string,
   claim: Claim,
   payload: unknown,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const id = claim.id ?? (idField === undefined ? undefined : textField(payload, idField))
-  return deliveryIdOf(id, () => claim.signed(body))
+  return deliveryIdOf(id, () => claim.signed(body), event.from === 'header' ? key : undefined)
 }
 
 /** For the generated entry: one name for all of it. */

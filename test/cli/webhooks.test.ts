@@ -144,7 +144,8 @@ describe('7.7 the id of a delivery that is sent', () => {
     const claim = readClaim(readers, scheme.proof, { headers: new Headers(headers), urls: [url], now: nowSeconds() })
     if ('reason' in claim) throw new Error(claim.detail)
     const { value } = readPayload(claim.isJson ? ['json'] : scheme.payload, body)
-    return createStore().deliveryId(scheme.idField, claim, value, body)
+    const key = eventKey(scheme.event, new Headers(headers), value) ?? ''
+    return createStore().deliveryId(scheme, key, claim, value, body)
   }
   const samples = senderNames.map((name): [SenderName, string] => [name, senders[name].event])
 
@@ -164,7 +165,7 @@ describe('7.7 the id of a delivery that is sent', () => {
     const body = new Uint8Array(Buffer.from(sample.body))
     const delivery = { body: Buffer.from(body), at: nowSeconds(), id: 'msg_1', url }
     const headers = { ...sample.headers, ...signDelivery(scheme.proof, keyOf(name), delivery) }
-    const id = await seenIdOf(scheme, delivery)
+    const id = await seenIdOf(scheme, event, delivery)
     expect(id).toBe(await byRuntime(scheme, headers, body))
     expect(id).toMatch(/^(?:id:[!-~]{1,200}|id-sha256:[0-9a-f]{64}|sha256:[0-9a-f]{64})$/)
   })

@@ -268,13 +268,13 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
 
   it('5.7 only auth_admin may have logins repaired, and nobody reads the verifiers', async () => {
     for (const before of [[], [{ text: 'reset role' }]]) {
-      for (const text of ['select auth.repair_logins()', 'select * from auth.login_verifiers']) {
+      for (const text of ['select auth.repair_logins()', 'select * from stack.login_verifiers']) {
         for (const as of ['caller', 'service'] as const) {
           expect((await run(thief, [...before, { text }], as)).status).toBe(500)
         }
       }
     }
-    await expect(probe.sql('set role auth_admin; select * from auth.login_verifiers')).rejects.toThrow(
+    await expect(probe.sql('set role auth_admin; select * from stack.login_verifiers')).rejects.toThrow(
       'permission denied',
     )
     await probe.sql('reset role')

@@ -71,6 +71,30 @@ describe('an owner that is no superuser', () => {
     expect(await query(own, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
+  it('5.7 keeps the verifiers where auth_admin, who owns the schema auth, cannot put others in their place', async () => {
+    const auth = urlOf('stack_auth', 'stack_auth-password')
+    for (const text of [
+      'drop table stack.login_verifiers',
+      'alter table stack.login_verifiers rename to gone',
+      'table stack.login_verifiers',
+      `insert into stack.login_verifiers values ('postgres', 'SCRAM-SHA-256$x')`,
+      'create table stack.mine ()',
+      'create trigger mine before insert on stack.login_verifiers execute function auth.keep_ended_session()',
+    ]) {
+      await expect(query(auth, `set role auth_admin; ${text}`)).rejects.toThrow(/permission denied|must be owner/)
+    }
+    // and the owner does not install keys with its own rights on a table of auth_admin's
+    const plant = `set role auth_admin;
+      create function auth.mine() returns trigger language plpgsql as $$ begin
+        raise exception 'ran as %', current_user; end $$;
+      create trigger mine before insert or update on auth.claims_key for each row execute function auth.mine()`
+    await query(auth, plant)
+    await expect(installKeys(urlOf('owner'), { claimsKey: 'other', passwords: {} })).rejects.toThrow(
+      'ran as auth_admin',
+    )
+    await query(auth, 'set role auth_admin; drop function auth.mine() cascade')
+  })
+
   it('5.7 may not revoke what lets a login disturb another session: a notice of the migration names it', async () => {
     const open = await query<{ name: string }>(
       urlOf('owner'),

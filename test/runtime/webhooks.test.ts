@@ -29,6 +29,7 @@ import {
   type Proof,
   presets,
   proofUnder,
+  type Scheme,
   schemeOfBlock,
   standardWebhooks,
   type WebhookProvider,
@@ -658,7 +659,15 @@ describe('7.7 what a delivery is known by', () => {
       ],
     ]),
   )('%s', async (_title, idField, more, payload, expected) => {
-    expect(await createStore().deliveryId(idField, { ...claim, ...more }, payload, bytes('body'))).toBe(expected)
+    const scheme = { ...presets.payments, idField } as Scheme
+    const id = await createStore().deliveryId(scheme, 'a.key', { ...claim, ...more }, payload, bytes('body'))
+    expect(id).toBe(expected)
+  })
+
+  it('where the event stands in a header, two events over one body are two deliveries', async () => {
+    const idOf = (key: string) => createStore().deliveryId(presets.shopify, key, claim, {}, bytes('body'))
+    const ids = [await idOf('orders/create'), await idOf('orders/paid'), await idOf('orders/create')]
+    expect([ids[0] === ids[2], ids[0] === ids[1], ids[0] === hash]).toEqual([true, false, false])
   })
 })
 

@@ -24,21 +24,24 @@ begin
 end $$;
 
 -- A login may change its own password and its own defaults, and then none of its connections opens. The verifiers that
--- were set at installation are kept here. Only the owner reads them; auth_admin may have them restored.
-create table auth.login_verifiers (
-  login name primary key,
+-- were set at installation are kept here. Only the owner reads them; auth_admin may have them restored. They lie in a schema
+-- of the owner: auth_admin owns the schema `auth`, and could put another table in the place of one in there, which the
+-- function below would read with the owner's rights.
+create schema if not exists stack;
+revoke all on schema stack from public;
+create table stack.login_verifiers (
+  login name primary key check (login in ('stack_backend', 'stack_backend_service', 'stack_auth')),
   verifier text not null check (verifier like 'SCRAM-SHA-256$%')
 );
-alter table auth.login_verifiers enable row level security;
-revoke all on auth.login_verifiers from public;
+revoke all on stack.login_verifiers from public;
 
 create function auth.repair_logins() returns void
 language plpgsql security definer set search_path = '' as $$
 declare
-  kept auth.login_verifiers;
+  kept stack.login_verifiers;
 begin
   perform pg_catalog.pg_advisory_xact_lock(7301202); -- two repairs at once would update the same rows of the catalog
-  for kept in select * from auth.login_verifiers loop
+  for kept in select * from stack.login_verifiers loop
     execute pg_catalog.format('alter role %I password %L', kept.login, kept.verifier);
     execute pg_catalog.format('alter role %I reset all', kept.login);
     execute pg_catalog.format('alter role %I in database %I reset all', kept.login, pg_catalog.current_database());
