@@ -48,7 +48,8 @@ function data(text: string): string {
 /** The whole run as one SARIF 2.1.0 log. @param prefix as of `toGithub`. @param version of this package. */
 export function toSarif(found: readonly Refusal[], prefix: string, version: string): object {
   const slugs = [...new Set(found.map(({ slug }) => slug))].sort()
-  const uri = (file: string) => encodeURI(prefix + file)
+  // a colon in the first name would make it a scheme, and # or ? would end the path
+  const uri = (file: string) => `${prefix}${file}`.split('/').map(encodeURIComponent).join('/')
   const location = ({ file, line, column, endLine, endColumn }: Location, message?: string) => ({
     physicalLocation: {
       artifactLocation: { uri: uri(file), uriBaseId: 'SRCROOT' },

@@ -1,4 +1,4 @@
-/** `stack build`: refusals and what was built, to stderr; stdout stays empty (contract 8, 10.1). */
+/** `stack build`: refusals and what was built, to stderr; a format for machines has its refusals on stdout (contract 8, 10.1). */
 import path from 'node:path'
 import { buildCached } from '../build/cached.ts'
 import { report } from '../build/emit/report.ts'
@@ -10,7 +10,7 @@ import { missingBindings } from './bindings.ts'
 import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
-import { printed } from './refusals.ts'
+import { fixCommandOf, type Printing, printRefusals } from './refusals.ts'
 import { untilInterrupted } from './signals.ts'
 import { version } from './version.ts'
 
@@ -25,6 +25,9 @@ export interface BuildFlags {
 /** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
 const mostRounds = 50
 
+/** Largest number of edited files that a sentence names. */
+const mostNamed = 5
+
 export async function runBuild(flags: BuildFlags): Promise<void> {
   const { root } = locateProject(flags.project)
   const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
@@ -32,17 +35,23 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
     const { project, roles } = locateProject(flags.project)
     return projectTarget(root, project, roles, folder)
   }
-  if (flags.fix) await fix(root, target(), flags.format)
-  await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))
+  const plain: Printing = { format: flags.format, version, fixCommand: fixCommandOf(flags.project) }
+  const printing = flags.fix ? afterFix(plain, await fix(root, target())) : plain
+  await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
 }
 
-async function once(root: string, target: BuildOptions, format: Format): Promise<void> {
+/** What is left has no exact fix, and errors leave more behind than nothing. */
+function afterFix(printing: Printing, edited: readonly string[]): Printing {
+  const consequence = `nothing was built, and --fix has edited ${listed(edited)}`
+  return { ...printing, fixCommand: '', ...(edited.length > 0 && { consequence }) }
+}
+
+async function once(root: string, target: BuildOptions, printing: Printing): Promise<void> {
   const began = performance.now()
   const { refusals, built } = await buildCached(target)
-  process.stderr.write(printed(root, refusals, format, version))
+  await printRefusals(root, refusals, printing)
   if (!built) throw new Failure('refused', '')
   await buildAuth(target)
-  if (format !== 'text') return
   process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
   process.stderr.write(missingBindings(root, target.out))
 }
@@ -52,18 +61,21 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
   if (!auth.built) throw new Error('the auth module does not build')
 }
 
-async function fix(root: string, target: BuildOptions, format: Format): Promise<void> {
-  const say = (line: string) => format === 'text' && process.stderr.write(`${line}\n`) // the others are for machines
+/** @returns the files that it has edited, relative to the project. */
+async function fix(root: string, target: BuildOptions): Promise<string[]> {
+  const say = (line: string) => process.stderr.write(`${line}\n`)
   const { openCompiler } = await import('../build/compiler.ts')
   const compiler = openCompiler(target)
   let count = 0
   const done = new Set<string>()
   let touched = new Set<string>()
+  const edited = new Set<string>()
   try {
     for (let round = 0; round < mostRounds; round++) {
       // a file that was written in the same moment as it was read looks as it did
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
+      for (const file of changed) edited.add(path.relative(root, file))
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {
@@ -74,9 +86,19 @@ async function fix(root: string, target: BuildOptions, format: Format): Promise<
     await compiler.close()
   }
   say(count === 0 ? 'nothing to fix that has one exact fix\n' : `${count} fixed\n`)
+  return [...edited].sort()
 }
 
-async function watch(root: string, target: () => BuildOptions, format: Format): Promise<void> {
+/** Names in a sentence; of many only the first, as each fix was said with its place. */
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, mostNamed)
+  if (files.length > shown.length) return `${shown.join(', ')} and ${files.length - shown.length} more`
+  const [last, ...others] = shown.toReversed()
+  return others.length === 0 ? last! : `${others.toReversed().join(', ')} and ${last}`
+}
+
+/** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
+async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
   const { watchProject } = await import('../build/watch.ts')
   const interrupted = untilInterrupted()
   const first = target()
@@ -84,17 +106,17 @@ async function watch(root: string, target: () => BuildOptions, format: Format): 
   const watching = await watchProject({
     root,
     target,
-    onOutcome(outcome, changed) {
-      if (changed.length > 0 && format === 'text') process.stderr.write(`\n${changedText(root, changed)}\n`)
+    async onOutcome(outcome, changed) {
+      const isFirst = changed.length === 0
+      if (!isFirst) process.stderr.write(`\n${changedText(root, changed)}\n`)
       if (outcome.kind === 'failed') return void process.stderr.write(`error: ${outcome.error.message}\n`)
-      process.stderr.write(printed(root, outcome.refusals, format, version))
-      if (outcome.kind === 'built' && format === 'text') {
-        const { table, sizes } = outcome.built
-        process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
-      }
+      await printRefusals(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
+      if (outcome.kind !== 'built') return
+      const { table, sizes } = outcome.built
+      process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
     },
   })
-  if (format === 'text') process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
+  process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
   await interrupted
   await watching.close().catch(() => {}) // a build that was under way has lost its bundler to the same signal
 }
