@@ -12,8 +12,8 @@ export interface Cell {
   width: number
 }
 
-/** Columns between tab stops. Tabs are shown as blanks, since a terminal counts its stops from the gutter's left edge. */
-const tabWidth = 4
+/** Columns between tab stops. A tab is shown as blanks: the terminal's own stops are counted from its left edge, not from the gutter. */
+export const tabWidth = 4
 
 const segmenter = new Intl.Segmenter()
 
@@ -37,18 +37,19 @@ export const widthOf = (text: string) => stringWidth(text)
  * @param first what the first line begins with. @param rest what the others begin with.
  */
 export function wrap(text: string, columns: number, first = '', rest = ''): string[] {
+  const words = text.matchAll(new RegExp(`(?:\`[^\`]{1,${Math.floor(columns / 2)}}\`|[^ ])+ *`, 'g'))
   const lines: string[] = []
   let line = first
   let isEmpty = true
-  const words = text.match(new RegExp(`(?:\`[^\`]{1,${Math.floor(columns / 2)}}\`|\\S)+`, 'g')) ?? []
-  for (const word of words) {
-    if (!isEmpty && widthOf(line) + 1 + widthOf(word) > columns) {
-      lines.push(line)
-      line = rest + word
-    } else line += isEmpty ? word : ` ${word}`
+  for (const [word] of words) {
+    if (!isEmpty && widthOf(line + word.trimEnd()) > columns) {
+      lines.push(line.trimEnd())
+      line = rest
+    }
+    line += word
     isEmpty = false
   }
-  return [...lines, line]
+  return [...lines, line.trimEnd()]
 }
 
 /**

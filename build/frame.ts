@@ -1,5 +1,5 @@
 /** Lines of source with marks below them. Places of one file that are near each other share a frame (contract 8.2). */
-import { type Cell, cellsOf, widthOf, wrap } from './columns.ts'
+import { type Cell, cellsOf, harmless, tabWidth, widthOf, wrap } from './columns.ts'
 import type { Location } from './declaration.ts'
 
 export type Paint = (text: string) => string
@@ -28,18 +28,15 @@ const nearLines = 6
 /** Largest number of columns that a cut moves to meet the end of a word. Longer words are cut. */
 const longestWord = 20
 
-/** Frames in the order of the first mark that each holds. */
+/** Frames in the order of the first mark that each holds; their gutters are of one width. */
 export function frames(marks: readonly Mark[], options: FrameOptions): string[] {
+  const digits = Math.max(...marks.map(({ place }) => String(place.line).length))
+  const header = ({ file, line, column }: Location) => `  ${options.dim('-->')} ${harmless(file)}:${line}:${column}`
   return together(marks).flatMap((group) => {
-    const { file, line, column } = group[0]!.place
-    const at = `  ${options.dim('-->')} ${file}:${line}:${column}`
     // of a file that cannot be read, or has become shorter, only the places are known
-    if (group.some(({ place }) => options.lineOf(file, place.line) === undefined)) {
-      return group.map(({ place, label }) => {
-        return [`  ${options.dim('-->')} ${file}:${place.line}:${place.column}`, label].filter(Boolean).join(' ')
-      })
-    }
-    return [at, ...frame(group, options)]
+    if (group.some(({ place }) => options.lineOf(place.file, place.line) === undefined))
+      return group.map(({ place, label }) => [header(place), label].filter(Boolean).join(' '))
+    return [header(group[0]!.place), ...frame(group, digits, options)]
   })
 }
 
@@ -66,9 +63,8 @@ function isNear(a: Location, b: Location): boolean {
 }
 
 /** Only lines with marks are shown: one between them may hold what no refusal masks. */
-function frame(group: readonly Mark[], options: FrameOptions): string[] {
+function frame(group: readonly Mark[], digits: number, options: FrameOptions): string[] {
   const byLine = [...Map.groupBy(group, ({ place }) => place.line)].sort(([a], [b]) => a - b)
-  const digits = String(byLine.at(-1)![0]).length
   const gutter = (text: string | number) => `  ${options.dim(`${String(text).padStart(digits)} |`)}`
   const columns = options.columns - digits - 5 // the gutter, and the blank behind it
   let shown: number | undefined
@@ -107,8 +103,9 @@ function endOf({ place }: Mark, line: string): number {
 
 function isFitting(line: string, group: readonly Mark[], columns: number): boolean {
   const [start, end] = [group[0]!.place.column - 1, Math.max(...group.map((mark) => endOf(mark, line)))]
-  // more units than that take more columns, whatever they are; and measuring has a bound
-  return end - start <= unitsFor(columns) && widthOf(line.slice(start, end)) <= columns - 2
+  // what is longer is not measured: accents aside it is wider too
+  if (end - start > unitsFor(columns)) return false
+  return widthOf(harmless(line.slice(start, end).replaceAll('\t', ' '.repeat(tabWidth)))) <= columns - 2
 }
 
 /** Largest number of UTF-16 units that is looked at for a number of columns: accents and emoji take several for one. */
@@ -153,9 +150,9 @@ function cut(
   columns: number,
 ): { left: number; right: number } {
   if (isWhole.start && isWhole.end && total <= columns) return { left: 0, right: total }
-  // a span that is too wide itself is shown from its beginning, with what stands before it
-  const needed = Math.min(to, from + Math.floor((columns * 2) / 3))
   const inner = columns - 2 // both signs of a cut
+  // a span that is too wide itself is shown from its beginning, with what stands before it
+  const needed = to - from <= inner ? to : from + Math.floor((columns * 2) / 3)
   const isAtStart = isWhole.start && needed <= columns - 1
   const middle = Math.max(0, from - Math.floor((inner - (needed - from)) / 2))
   const isAtEnd = !isAtStart && isWhole.end && middle + inner >= total - 1
@@ -167,20 +164,22 @@ function cut(
   }
 }
 
-/** The nearest edge between two cells that are not both of one word, in a direction; never beyond the limit. */
+/** Where a cut breaks no word, or at least no name, in a direction from the column; never beyond the limit. */
 function wordEdge(cells: readonly Cell[], column: number, limit: number, direction: 1 | -1): number {
   const edges = cells
-    .filter((cell) => direction * (cell.column - column) >= 0 && direction * (limit - cell.column) >= 0)
+    .map(({ column, text }, index) => ({ column, before: cells[index - 1]?.text ?? ' ', after: text }))
+    .filter((edge) => direction * (edge.column - column) >= 0 && direction * (limit - edge.column) >= 0)
     .toSorted((a, b) => direction * (a.column - b.column))
-  const isEdge = (cell: Cell) => {
-    const before = cells[cells.indexOf(cell) - 1]
-    return !before || !(isOfWord.test(before.text) && isOfWord.test(cell.text))
-  }
-  const nearest = edges.find((cell) => Math.abs(cell.column - column) <= longestWord && isEdge(cell))
-  return (nearest ?? edges[0])?.column ?? limit
+  const near = edges.filter((edge) => Math.abs(edge.column - column) <= longestWord)
+  const isBlank = (text: string) => text.trim() === ''
+  const edge =
+    near.find(({ before, after }) => isBlank(direction === 1 ? after : before)) ??
+    near.find(({ before, after }) => !(isOfName.test(before) && isOfName.test(after))) ??
+    edges[0]
+  return edge?.column ?? limit
 }
 
-const isOfWord = /^[\p{L}\p{N}_$@-]/u
+const isOfName = /^[\p{L}\p{N}_$*]/u
 
 interface Drawn {
   mark: Mark

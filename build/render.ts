@@ -43,7 +43,7 @@ export function footer(refusals: readonly Refusal[], rendering: Omit<Rendering, 
     ...(fixable > 0 && fixCommand ? [`${fixable} can be fixed: ${fixCommand}`] : []),
     `stack explain ${mostFrequent(errors.length > 0 ? errors : refusals)} says why`,
   ]
-  const first = `${counts.filter(Boolean).join(', ')}${errors.length > 0 ? `: ${consequence}` : ''}`
+  const first = `${counts.filter(Boolean).join(', ')}${errors.length > 0 ? `: ${harmless(consequence)}` : ''}`
   const columns = columnsOf(stream)
   const together = commands.join(' · ')
   const lines = widthOf(together) <= columns ? [together] : commands
@@ -85,9 +85,9 @@ function renderOne({ slug, severity, message, place, fix, related }: Refusal, la
   return `${lines.join('\n')}\n`
 }
 
-/** What a package said may have several lines. */
+/** What the bundler said may have several lines. */
 function sentence(text: string): string {
-  return harmless(text.replace(/\s+/g, ' '))
+  return harmless(text.replace(/\s*[\r\n]+\s*/g, ' '))
 }
 
 function columnsOf(stream: NodeJS.WriteStream | undefined): number {
@@ -137,7 +137,9 @@ function paintsOf(
 
 /** Only a terminal gets colour, also where FORCE_COLOR asks for it elsewhere (contract 10.7). */
 function hasColour(stream: NodeJS.WriteStream | undefined): boolean {
-  return Boolean(stream?.isTTY && !process.env['NO_COLOR'] && stream.getColorDepth() > 1)
+  const { NO_COLOR: isUnwanted, ...env } = process.env
+  // without the variable, which Node takes for set where it is empty
+  return Boolean(stream?.isTTY && !isUnwanted && stream.getColorDepth(env) > 1)
 }
 
 function count(number: number, noun: string): string {

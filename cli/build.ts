@@ -5,12 +5,13 @@ import { report } from '../build/emit/report.ts'
 import { applyFixes } from '../build/fix.ts'
 import type { Format } from '../build/formats.ts'
 import type { BuildOptions } from '../build/index.ts'
+import type { Refusal } from '../build/refusals/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import { missingBindings } from './bindings.ts'
-import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
-import { fixCommandOf, type Printing, printRefusals } from './refusals.ts'
+import type { Printing } from './refusals.ts'
+import { fixCommandOf } from './shell.ts'
 import { untilInterrupted } from './signals.ts'
 import { version } from './version.ts'
 
@@ -49,11 +50,18 @@ function afterFix(printing: Printing, edited: readonly string[]): Printing {
 async function once(root: string, target: BuildOptions, printing: Printing): Promise<void> {
   const began = performance.now()
   const { refusals, built } = await buildCached(target)
-  await printRefusals(root, refusals, printing)
+  await print(root, refusals, printing)
   if (!built) throw new Failure('refused', '')
   await buildAuth(target)
   process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
   process.stderr.write(missingBindings(root, target.out))
+}
+
+/** What renders them is loaded for them: a build that finds nothing changed and nothing wrong need not wait for it. */
+async function print(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
+  if (refusals.length === 0 && printing.format === 'text') return
+  const { printRefusals } = await import('./refusals.ts')
+  await printRefusals(root, refusals, printing)
 }
 
 async function buildAuth({ out }: BuildOptions): Promise<void> {
@@ -65,6 +73,7 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
 async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const { openCompiler } = await import('../build/compiler.ts')
+  const { harmless } = await import('../build/columns.ts')
   const compiler = openCompiler(target)
   let count = 0
   const done = new Set<string>()
@@ -79,7 +88,7 @@ async function fix(root: string, target: BuildOptions): Promise<string[]> {
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {
-        say(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}`)
+        say(harmless(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}`))
       }
     }
   } finally {
@@ -100,6 +109,7 @@ function listed(files: readonly string[]): string {
 /** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
 async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
   const { watchProject } = await import('../build/watch.ts')
+  const { changedText } = await import('./changes.ts')
   const interrupted = untilInterrupted()
   const first = target()
   await buildAuth(first)
@@ -110,7 +120,7 @@ async function watch(root: string, target: () => BuildOptions, printing: Printin
       const isFirst = changed.length === 0
       if (!isFirst) process.stderr.write(`\n${changedText(root, changed)}\n`)
       if (outcome.kind === 'failed') return void process.stderr.write(`error: ${outcome.error.message}\n`)
-      await printRefusals(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
+      await print(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
       if (outcome.kind !== 'built') return
       const { table, sizes } = outcome.built
       process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { type Format, toGithub, toJson, toSarif } from '../build/formats.ts'
 import type { Refusal } from '../build/refusals/index.ts'
 import { footer, type Rendering, render } from '../build/render.ts'
-import { shellWord } from './shell.ts'
 
 export interface Printing extends Pick<Rendering, 'consequence' | 'fixCommand'> {
   format: Format
@@ -71,11 +70,6 @@ export function renderRefusals(
     }
   }
   return render(refusals, { sourceOf, stream: process.stderr, ...options })
-}
-
-/** What applies the exact fixes of a project that was named as it was named here. */
-export function fixCommandOf(project: string | undefined): string {
-  return `stack build --fix${project === undefined ? '' : ` --project ${shellWord(project)}`}`
 }
 
 /** Annotations name files from the repository's root. */

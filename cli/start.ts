@@ -12,8 +12,8 @@ import { covers } from '../src/wire/permissions.ts'
 import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { devVars, type LocatedProject, locateProject } from './project.ts'
-import { fixCommandOf, renderRefusals } from './refusals.ts'
-import { shellWord } from './shell.ts'
+import { renderRefusals } from './refusals.ts'
+import { fixCommandOf, shellWord } from './shell.ts'
 import { untilInterrupted } from './signals.ts'
 
 export interface StartFlags {
