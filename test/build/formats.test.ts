@@ -85,7 +85,7 @@ describe('sarif', () => {
   ])('the file %s is the relative reference %s', (file, uri) => {
     const log = JSON.stringify(toSarif([{ ...refusal, place: { ...place, file } }], '', '1.2.3'))
     expect(log).toContain(`"artifactLocation":{"uri":"${uri}","uriBaseId":"SRCROOT"}`)
-    expect(decodeURIComponent(new URL(uri, 'file:///root/').pathname)).toBe(`/root/${file}`)
+    expect(decodeURIComponent(new URL(uri, 'file:///base/').pathname)).toBe(`/base/${file}`)
   })
 })
 
