@@ -1,4 +1,5 @@
 /** Refusals for machines: JSON lines, workflow commands of GitHub, SARIF (contract 8.2). */
+import { harmless } from './columns.ts'
 import type { Location } from './declaration.ts'
 import { type Refusal, refusals, type Slug } from './refusals/index.ts'
 
@@ -42,13 +43,14 @@ export function toGithub({ slug, severity, message, place, fix }: Refusal, prefi
 }
 
 function data(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  return harmless(text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'))
 }
 
 /** The whole run as one SARIF 2.1.0 log. @param prefix as of `toGithub`. @param version of this package. */
 export function toSarif(found: readonly Refusal[], prefix: string, version: string): object {
   const slugs = [...new Set(found.map(({ slug }) => slug))].sort()
-  const uri = (file: string) => encodeURI(prefix + file)
+  // a colon in the first name would make it a scheme, and # or ? would end the path
+  const uri = (file: string) => `${prefix}${file}`.split('/').map(encodeURIComponent).join('/')
   const location = ({ file, line, column, endLine, endColumn }: Location, message?: string) => ({
     physicalLocation: {
       artifactLocation: { uri: uri(file), uriBaseId: 'SRCROOT' },

@@ -1,105 +1,108 @@
-/** A refusal as people read it: what, where, the line of source, what to do. Off a terminal without colour. */
+/** A refusal as people read it: what, where, the line of source, what to do. Without colour where the stream is no terminal. */
 import { styleText } from 'node:util'
+import { harmless, widthOf, wrap } from './columns.ts'
 import type { Location } from './declaration.ts'
-import type { Refusal } from './refusals/index.ts'
+import { type FrameOptions, frames, type Paint } from './frame.ts'
+import type { Refusal, Slug } from './refusals/index.ts'
 
 export interface Rendering {
   /** Text of a file by its path relative to the project; `undefined` when it cannot be read. */
   sourceOf(file: string): string | undefined
-  /** Decides about colour; absent: none. */
+  /** Decides about colour and width; absent: no colour, 80 columns. */
   stream?: NodeJS.WriteStream
   /** What errors mean for the command; absent: `nothing was written`, which is true of a build. */
   consequence?: string
+  /** Applies the fixes that are exact; absent: `stack build --fix`, empty: not offered, as it has run. */
+  fixCommand?: string
 }
 
-/** Columns of source that are shown: with the gutter, less than a terminal of 80. */
-const widest = 72
+/** Columns of a stream that is no terminal, or does not know: the width of a terminal of old, and of most logs. */
+const defaultColumns = 80
 
-export function render(refusals: readonly Refusal[], { sourceOf, ...others }: Rendering): string {
-  // what may be a secret is shown by no refusal, whatever it is about
-  const secrets = refusals.filter(({ isMasked }) => isMasked).map(({ place }) => place)
-  const rendering = { ...others, sourceOf: (file: string) => masked(sourceOf(file), file, secrets) }
-  const errors = refusals.filter(({ severity }) => severity === 'error').length
-  const warnings = refusals.length - errors
-  const blocks = refusals.map((refusal) => renderOne(refusal, rendering))
-  const counts = [errors && count(errors, 'error'), warnings && count(warnings, 'warning')].filter(Boolean).join(', ')
-  return [
-    ...blocks,
-    ...(counts ? [errors ? `${counts}: ${others.consequence ?? 'nothing was written'}` : counts] : []),
-  ].join('\n')
+/** Smallest number of columns that text is laid out for: in fewer, lines of source say nothing. */
+const leastColumns = 40
+
+export function render(refusals: readonly Refusal[], rendering: Rendering): string {
+  if (refusals.length === 0) return ''
+  const layout: Layout = {
+    columns: columnsOf(rendering.stream),
+    lineOf: lineReader(refusals, rendering),
+    ...paintsOf(rendering.stream),
+  }
+  return [...refusals.map((refusal) => renderOne(refusal, layout)), footer(refusals, rendering)].join('\n')
 }
 
-function renderOne({ slug, severity, message, place, fix, related }: Refusal, rendering: Rendering): string {
-  const colour = severity === 'error' ? 'red' : 'yellow'
-  const paint = painter(rendering.stream)
+/** How many there are, what follows from them, and which commands help. */
+export function footer(refusals: readonly Refusal[], rendering: Omit<Rendering, 'sourceOf'>): string {
+  const { stream, consequence = 'nothing was written', fixCommand = 'stack build --fix' } = rendering
+  const errors = refusals.filter(({ severity }) => severity === 'error')
+  const warnings = refusals.length - errors.length
+  const counts = [errors.length && count(errors.length, 'error'), warnings && count(warnings, 'warning')]
+  const fixable = refusals.filter(({ edits }) => edits.length > 0).length
+  const commands = [
+    ...(fixable > 0 && fixCommand ? [`${fixable} can be fixed: ${fixCommand}`] : []),
+    `stack explain ${mostFrequent(errors.length > 0 ? errors : refusals)} says why`,
+  ]
+  const first = `${counts.filter(Boolean).join(', ')}${errors.length > 0 ? `: ${harmless(consequence)}` : ''}`
+  const columns = columnsOf(stream)
+  const together = commands.join(' · ')
+  const lines = widthOf(together) <= columns ? [together] : commands
+  return [first, ...lines].flatMap((line) => wrap(line, columns, '', '  ')).join('\n')
+}
+
+/** Of several that are as frequent, the first. */
+function mostFrequent(refusals: readonly Refusal[]): Slug {
+  const bySlug = [...Map.groupBy(refusals, ({ slug }) => slug)]
+  return bySlug.toSorted(([, a], [, b]) => b.length - a.length)[0]![0]
+}
+
+interface Layout extends FrameOptions {
+  error: Paint
+  warning: Paint
+  bold: Paint
+  plain: Paint
+}
+
+function renderOne({ slug, severity, message, place, fix, related }: Refusal, layout: Layout): string {
+  const paint = layout[severity]
   const head = `${severity}[${slug}]`
+  const marks = [
+    { place, symbol: '^' as const, label: '', paint },
+    ...related.map((other) => ({
+      place: other.place,
+      symbol: '-' as const,
+      label: sentence(other.message),
+      paint: layout.plain,
+    })),
+  ]
   const lines = [
-    wrap(`${head}: ${message}`, '  ', rendering).replace(head, paint(colour, head)),
-    ...frame(place, '^', '', rendering, colour),
-    ...related.flatMap((other) => frame(other.place, '-', other.message, rendering, 'cyan')),
-    wrap(`  fix: ${fix}`, '       ', rendering).replace('fix', paint('green', 'fix')),
+    ...wrap(`${head}: ${sentence(message)}`, layout.columns, '', '  ').map((line) => line.replace(head, paint)),
+    ...frames(marks, layout),
+    ...wrap(sentence(fix), layout.columns, '  fix: ', '       ').map((line) =>
+      line.replace(/(?<=^ {2})fix/, layout.bold),
+    ),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** Breaks lines between words where they are wider than the terminal; without one, a sentence is one line. */
-function wrap(text: string, indent: string, { stream }: Rendering): string {
-  const columns = stream?.columns ? Math.max(40, stream.columns) : Number.POSITIVE_INFINITY
-  const [start] = /^ */.exec(text)!
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.slice(start.length).split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`
-    const before = lines.length === 0 ? start : indent
-    if (line !== '' && before.length + longer.length > columns) {
-      lines.push(before + line)
-      line = word
-    } else line = longer
+/** What the bundler said may have several lines. */
+function sentence(text: string): string {
+  return harmless(text.replace(/\s*[\r\n]+\s*/g, ' '))
+}
+
+function columnsOf(stream: NodeJS.WriteStream | undefined): number {
+  return Math.max(leastColumns, stream?.columns || defaultColumns)
+}
+
+/** Every file is read once. */
+function lineReader(refusals: readonly Refusal[], { sourceOf }: Rendering): FrameOptions['lineOf'] {
+  // what may be a secret is shown by no refusal, whatever it is about
+  const secrets = refusals.filter(({ isMasked }) => isMasked).map(({ place }) => place)
+  const files = new Map<string, string[] | undefined>()
+  return (file, line) => {
+    if (!files.has(file)) files.set(file, masked(sourceOf(file), file, secrets)?.split(/\r\n|[\n\r\u2028\u2029]/))
+    return files.get(file)?.[line - 1]
   }
-  return [...lines, (lines.length === 0 ? start : indent) + line].join('\n')
-}
-
-/** The first line of a place, underlined. */
-function frame(
-  place: Location,
-  mark: string,
-  label: string,
-  { sourceOf, stream }: Rendering,
-  colour: Colour,
-): string[] {
-  const paint = painter(stream)
-  const at = `  ${paint('dim', '-->')} ${place.file}:${place.line}:${place.column}`
-  const line = sourceOf(place.file)?.split(/\r?\n/)[place.line - 1]
-  if (line === undefined) return [label ? `${at} ${label}` : at]
-  const number = String(place.line)
-  const gutter = ' '.repeat(number.length)
-  const end = place.endLine === place.line ? place.endColumn : line.length + 1
-  // a line that is too long is cut on the left, so that the mark and what stands before it are seen
-  const from = line.length <= widest ? 0 : Math.max(0, Math.min(place.column - 25, line.length - widest))
-  const shown = line.slice(from, from + widest)
-  // a tab stays a tab, so that the mark stands under what it marks
-  const indent = line.slice(from, place.column - 1).replace(/[^\t]/g, ' ')
-  const underline = mark.repeat(Math.max(1, Math.min(end, from + widest + 1) - place.column))
-  return [
-    at,
-    `  ${paint('dim', `${number} |`)} ${shown}`,
-    ...marked(`  ${paint('dim', `${gutter} |`)} `, indent, underline, label, (text) => paint(colour, text)),
-  ]
-}
-
-/** The label beside the underline, or below where both together are too long. */
-function marked(
-  gutter: string,
-  indent: string,
-  underline: string,
-  label: string,
-  paint: (text: string) => string,
-): string[] {
-  if (label === '') return [`${gutter}${indent}${paint(underline)}`]
-  const isFitting = indent.length + underline.length + 1 + label.length <= widest
-  if (isFitting) return [`${gutter}${indent}${paint(`${underline} ${label}`)}`]
-  const at = Math.max(0, Math.min(indent.length, widest - label.length))
-  return [`${gutter}${indent}${paint(underline)}`, `${gutter}${' '.repeat(at)}${paint(label)}`]
 }
 
 /** The source with asterisks for what stands at the places. */
@@ -108,15 +111,35 @@ function masked(source: string | undefined, file: string, places: readonly Locat
     .filter((place) => place.file === file)
     .reduce((text, { start, end }) => {
       if (text === undefined) return undefined
-      const hidden = text.slice(start, end).replace(/[^\r\n]/g, '*')
+      const hidden = text.slice(start, end).replace(/[^\r\n\u2028\u2029]/g, '*')
       return text.slice(0, start) + hidden + text.slice(end)
     }, source)
 }
 
-type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim'
+/**
+ * Red and magenta are readable on dark and light backgrounds, where yellow, green and cyan vanish on one of them; a
+ * compiler's warnings are magenta in GCC and Clang too. All else keeps the terminal's own colour. No colour tells what no word does.
+ */
+function paintsOf(
+  stream: NodeJS.WriteStream | undefined,
+): Pick<Layout, 'error' | 'warning' | 'bold' | 'dim' | 'plain'> {
+  const isColoured = hasColour(stream)
+  const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    isColoured ? styleText(format, text, { validateStream: false }) : text
+  return {
+    error: style(['bold', 'red']),
+    warning: style(['bold', 'magenta']),
+    bold: style('bold'),
+    dim: style('dim'),
+    plain: (text) => text,
+  }
+}
 
-function painter(stream: NodeJS.WriteStream | undefined): (colour: Colour, text: string) => string {
-  return (colour, text) => (stream ? styleText(colour, text, { stream }) : text)
+/** Only a terminal gets colour, also where FORCE_COLOR asks for it elsewhere (contract 10.7). */
+function hasColour(stream: NodeJS.WriteStream | undefined): boolean {
+  const { NO_COLOR: isUnwanted, ...env } = process.env
+  // without the variable, which Node takes for set where it is empty
+  return Boolean(stream?.isTTY && !isUnwanted && stream.getColorDepth(env) > 1)
 }
 
 function count(number: number, noun: string): string {

@@ -1,16 +1,17 @@
-/** `stack build`: refusals and what was built, to stderr; stdout stays empty (contract 8, 10.1). */
+/** `stack build`: refusals and what was built, to stderr; a format for machines has its refusals on stdout (contract 8, 10.1). */
 import path from 'node:path'
 import { buildCached } from '../build/cached.ts'
 import { report } from '../build/emit/report.ts'
 import { applyFixes } from '../build/fix.ts'
 import type { Format } from '../build/formats.ts'
 import type { BuildOptions } from '../build/index.ts'
+import type { Refusal } from '../build/refusals/index.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import { missingBindings } from './bindings.ts'
-import { changedText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
-import { printed } from './refusals.ts'
+import type { Printing } from './refusals.ts'
+import { fixCommandOf } from './shell.ts'
 import { untilInterrupted } from './signals.ts'
 import { version } from './version.ts'
 
@@ -25,6 +26,9 @@ export interface BuildFlags {
 /** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
 const mostRounds = 50
 
+/** Largest number of edited files that a sentence names. */
+const mostNamed = 5
+
 export async function runBuild(flags: BuildFlags): Promise<void> {
   const { root } = locateProject(flags.project)
   const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
@@ -32,19 +36,32 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
     const { project, roles } = locateProject(flags.project)
     return projectTarget(root, project, roles, folder)
   }
-  if (flags.fix) await fix(root, target(), flags.format)
-  await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))
+  const plain: Printing = { format: flags.format, version, fixCommand: fixCommandOf(flags.project) }
+  const printing = flags.fix ? afterFix(plain, await fix(root, target())) : plain
+  await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
 }
 
-async function once(root: string, target: BuildOptions, format: Format): Promise<void> {
+/** What is left has no exact fix, and errors leave more behind than nothing. */
+function afterFix(printing: Printing, edited: readonly string[]): Printing {
+  const consequence = `nothing was built, and --fix has edited ${listed(edited)}`
+  return { ...printing, fixCommand: '', ...(edited.length > 0 && { consequence }) }
+}
+
+async function once(root: string, target: BuildOptions, printing: Printing): Promise<void> {
   const began = performance.now()
   const { refusals, built } = await buildCached(target)
-  process.stderr.write(printed(root, refusals, format, version))
+  await print(root, refusals, printing)
   if (!built) throw new Failure('refused', '')
   await buildAuth(target)
-  if (format !== 'text') return
   process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
   process.stderr.write(missingBindings(root, target.out))
+}
+
+/** What renders them is loaded for them: a build that finds nothing changed and nothing wrong need not wait for it. */
+async function print(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
+  if (refusals.length === 0 && printing.format === 'text') return
+  const { printRefusals } = await import('./refusals.ts')
+  await printRefusals(root, refusals, printing)
 }
 
 async function buildAuth({ out }: BuildOptions): Promise<void> {
@@ -52,49 +69,64 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
   if (!auth.built) throw new Error('the auth module does not build')
 }
 
-async function fix(root: string, target: BuildOptions, format: Format): Promise<void> {
-  const say = (line: string) => format === 'text' && process.stderr.write(`${line}\n`) // the others are for machines
+/** @returns the files that it has edited, relative to the project. */
+async function fix(root: string, target: BuildOptions): Promise<string[]> {
+  const say = (line: string) => process.stderr.write(`${line}\n`)
   const { openCompiler } = await import('../build/compiler.ts')
+  const { harmless } = await import('../build/columns.ts')
   const compiler = openCompiler(target)
   let count = 0
   const done = new Set<string>()
   let touched = new Set<string>()
+  const edited = new Set<string>()
   try {
     for (let round = 0; round < mostRounds; round++) {
       // a file that was written in the same moment as it was read looks as it did
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
+      for (const file of changed) edited.add(path.relative(root, file))
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {
-        say(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}`)
+        say(harmless(`fixed[${slug}]: ${place.file}:${place.line}:${place.column} ${fix}`))
       }
     }
   } finally {
     await compiler.close()
   }
   say(count === 0 ? 'nothing to fix that has one exact fix\n' : `${count} fixed\n`)
+  return [...edited].sort()
 }
 
-async function watch(root: string, target: () => BuildOptions, format: Format): Promise<void> {
+/** Names in a sentence; of many only the first, as each fix was said with its place. */
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, mostNamed)
+  if (files.length > shown.length) return `${shown.join(', ')} and ${files.length - shown.length} more`
+  const [last, ...others] = shown.toReversed()
+  return others.length === 0 ? last! : `${others.toReversed().join(', ')} and ${last}`
+}
+
+/** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
+async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
   const { watchProject } = await import('../build/watch.ts')
+  const { changedText } = await import('./changes.ts')
   const interrupted = untilInterrupted()
   const first = target()
   await buildAuth(first)
   const watching = await watchProject({
     root,
     target,
-    onOutcome(outcome, changed) {
-      if (changed.length > 0 && format === 'text') process.stderr.write(`\n${changedText(root, changed)}\n`)
+    async onOutcome(outcome, changed) {
+      const isFirst = changed.length === 0
+      if (!isFirst) process.stderr.write(`\n${changedText(root, changed)}\n`)
       if (outcome.kind === 'failed') return void process.stderr.write(`error: ${outcome.error.message}\n`)
-      process.stderr.write(printed(root, outcome.refusals, format, version))
-      if (outcome.kind === 'built' && format === 'text') {
-        const { table, sizes } = outcome.built
-        process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
-      }
+      await print(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
+      if (outcome.kind !== 'built') return
+      const { table, sizes } = outcome.built
+      process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
     },
   })
-  if (format === 'text') process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
+  process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
   await interrupted
   await watching.close().catch(() => {}) // a build that was under way has lost its bundler to the same signal
 }

@@ -1,5 +1,6 @@
 /** What `stack start` says of a change while it runs. */
 import path from 'node:path'
+import { harmless } from '../build/columns.ts'
 import { toJson } from '../build/formats.ts'
 import type { Change } from '../local/follow.ts'
 import { renderRefusals } from './refusals.ts'
@@ -47,7 +48,7 @@ export function changeJson(change: Change, changed: readonly string[], root: str
 export function changedText(root: string, changed: readonly string[]): string {
   const [first, ...others] = changed.map((file) => path.relative(root, file))
   const more = others.length > 0 ? ` and ${others.length} more` : ''
-  return `${new Date().toTimeString().slice(0, 8)} ${first}${more} changed`
+  return harmless(`${new Date().toTimeString().slice(0, 8)} ${first}${more} changed`)
 }
 
 function indented(text: string): string {

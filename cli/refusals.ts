@@ -1,27 +1,67 @@
-/** Refusals as the person, or their tool, asked for them: to stderr (contract 8.1). */
+/** Refusals as the person, or their tool, asked for them: text to stderr, every other format to stdout (contract 8.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { type Format, toGithub, toJson, toSarif } from '../build/formats.ts'
 import type { Refusal } from '../build/refusals/index.ts'
-import { render } from '../build/render.ts'
+import { footer, type Rendering, render } from '../build/render.ts'
 
-/** @param root absolute: the project. @returns text that ends with a line break, or nothing. */
-export function printed(root: string, refusals: readonly Refusal[], format: Format, version: string): string {
-  const lines = (all: readonly string[]) => all.map((line) => `${line}\n`).join('')
-  switch (format) {
-    case 'json':
-      return lines(refusals.map((one) => JSON.stringify(toJson(one))))
-    case 'github':
-      return lines(refusals.map((one) => toGithub(one, prefixOf(root))))
-    case 'sarif':
-      return lines([JSON.stringify(toSarif(refusals, prefixOf(root), version), undefined, 2)])
-    default:
-      return refusals.length === 0 ? '' : lines([renderRefusals(root, refusals)])
-  }
+export interface Printing extends Pick<Rendering, 'consequence' | 'fixCommand'> {
+  format: Format
+  /** Of this package. */
+  version: string
+  /** More builds follow: what a tool reads must show where one ends. */
+  isOneOfMany?: boolean
 }
 
-/** @param consequence what errors mean, where it is more than that nothing was written. */
-export function renderRefusals(root: string, refusals: readonly Refusal[], consequence?: string): string {
+/** Prints a build's refusals; a format for machines gets them all on stdout, and stderr their count. */
+export async function printRefusals(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
+  const { format, version, isOneOfMany = false, ...rendering } = printing
+  if (format === 'text') {
+    if (refusals.length > 0) process.stderr.write(`${renderRefusals(root, refusals, rendering)}\n`)
+    return
+  }
+  await writeOut(machineText(root, refusals, format, version, isOneOfMany))
+  if (refusals.length > 0) process.stderr.write(`${footer(refusals, { ...rendering, stream: process.stderr })}\n`)
+}
+
+function machineText(
+  root: string,
+  refusals: readonly Refusal[],
+  format: Exclude<Format, 'text'>,
+  version: string,
+  isOneOfMany: boolean,
+): string {
+  if (format === 'sarif') {
+    const log = toSarif(refusals, prefixOf(root), version)
+    return `${JSON.stringify(log, undefined, isOneOfMany ? undefined : 2)}\n`
+  }
+  const lines = refusals.map((one) => {
+    return format === 'json' ? JSON.stringify(toJson(one)) : toGithub(one, prefixOf(root))
+  })
+  return [...lines, ...(isOneOfMany ? [''] : [])].map((line) => `${line}\n`).join('')
+}
+
+/** Resolves when stdout has taken the text: at the end of the process, what a pipe has not taken yet would be lost. */
+function writeOut(text: string): Promise<void> {
+  const { stdout } = process
+  return new Promise((resolve, reject) => {
+    // a reader that wants no more, like `head`, is no failure; a disk that is full is one
+    const failed = (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? resolve() : reject(error))
+    stdout.once('error', failed)
+    stdout.write(text, (error) => {
+      if (error) return failed(error)
+      stdout.off('error', failed)
+      resolve()
+    })
+  })
+}
+
+/** @param root absolute: the project. */
+export function renderRefusals(
+  root: string,
+  refusals: readonly Refusal[],
+  options: Pick<Rendering, 'consequence' | 'fixCommand'> = {},
+): string {
   const sourceOf = (file: string) => {
     try {
       return fs.readFileSync(path.join(root, file), 'utf8').replace(/^\ufeff/, '')
@@ -29,7 +69,7 @@ export function renderRefusals(root: string, refusals: readonly Refusal[], conse
       return undefined
     }
   }
-  return render(refusals, { sourceOf, stream: process.stderr, ...(consequence && { consequence }) })
+  return render(refusals, { sourceOf, stream: process.stderr, ...options })
 }
 
 /** Annotations name files from the repository's root. */

@@ -13,3 +13,8 @@ export function shellWord(text: string): string {
   )
   return `$'${escaped}'`
 }
+
+/** The command that applies the exact fixes, of a project that was named like this. */
+export function fixCommandOf(project: string | undefined): string {
+  return project === undefined ? 'stack build --fix' : `stack build --fix --project ${shellWord(project)}`
+}

@@ -13,7 +13,7 @@ import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { devVars, type LocatedProject, locateProject } from './project.ts'
 import { renderRefusals } from './refusals.ts'
-import { shellWord } from './shell.ts'
+import { fixCommandOf, shellWord } from './shell.ts'
 import { untilInterrupted } from './signals.ts'
 
 export interface StartFlags {
@@ -63,7 +63,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
     if (interruption.signal.aborted)
       throw new Failure('interrupted', 'interrupted: everything that was started is ended')
     if (error instanceof RunsAlready) return sayRunning(error, json, fresh || port !== undefined)
-    throw failureOf(error, root)
+    throw failureOf(error, root, named)
   }
   if (json) process.stdout.write(`${JSON.stringify({ ...stack.record, times: stack.times })}\n`)
   else process.stderr.write(readyText(located, stack, variables))
@@ -76,10 +76,11 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   process.stderr.write('everything that was started is ended\n')
 }
 
-function failureOf(error: unknown, root: string): unknown {
+function failureOf(error: unknown, root: string, named: string | undefined): unknown {
   if (error instanceof Refused) {
     const { refusals } = error.result
-    return new Failure('refused', renderRefusals(root, refusals, 'nothing was migrated, and nothing is running'))
+    const consequence = 'nothing was migrated, and nothing is running'
+    return new Failure('refused', renderRefusals(root, refusals, { consequence, fixCommand: fixCommandOf(named) }))
   }
   if (error instanceof PortTaken) return new Failure('port taken', `${error.message}: name another with --port`)
   if (error instanceof HeldBy) return new Failure('no stack', error.message)

@@ -44,7 +44,7 @@ export const verbs: Verb[] = [
       new Option('--fix', 'apply every fix that is exact, then build'),
       new Option('--watch', 'build again at every change, until Ctrl-C'),
     ],
-    examples: ['stack build', 'stack build --fix', 'stack build --watch', 'stack build --format sarif 2> stack.sarif'],
+    examples: ['stack build', 'stack build --fix', 'stack build --watch', 'stack build --format sarif > stack.sarif'],
     run: async (flags) => (await import('./build.ts')).runBuild(flags as unknown as BuildFlags),
   },
   {

@@ -1,11 +1,16 @@
 /** `stack build` and the command line around it: streams, exit codes, sentences (contract 8, 10). */
+import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { stack } from '../support/command.ts'
+import { packageRoot, stack, startProcess } from '../support/command.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
 import { seed, seedable } from '../support/seed.ts'
 import { titled } from '../support/titles.ts'
+
+/** `script` of util-linux gives a command a terminal of its own. */
+const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+if (!hasTerminal) process.stderr.write('refusals on a terminal are skipped: there is no script of util-linux\n')
 
 const app = `import { Controller, Get, Module } from '@stack/backend'
 
@@ -73,13 +78,15 @@ describe('stack build', () => {
     const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/auth/x'") })
     const { code, stdout, stderr } = await stack(['build', '--project', root])
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toBe(`error[path-reserved]: the path "/auth/x" lies under /auth, where the auth worker answers
+    expect(stderr).toBe(`error[path-reserved]: the path "/auth/x" lies under /auth, where the auth worker
+  answers
   --> src/app.module.ts:3:13
   3 | @Controller('/auth/x', { auth: { role: 'staff' } })
     |             ^^^^^^^^^
   fix: choose another first segment, for example "/api/auth/x"
 
 1 error: nothing was written
+stack explain path-reserved says why
 `)
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
   })
@@ -90,7 +97,9 @@ describe('stack build', () => {
     const { code, stderr } = await stack(['build', '--project', root])
     expect(code).toBe(1)
     expect(slugs.filter((slug) => !stderr.includes(`[${slug}]`))).toEqual([])
-    expect(stderr).toMatch(/\n\d+ errors(?:, \d+ warnings?)?: nothing was written\n$/)
+    expect(stderr).toMatch(
+      /\n\d+ errors(?:, \d+ warnings?)?: nothing was written\n\d+ can be fixed: stack build --fix --project .*\nstack explain [\w-]+ says why\n$/,
+    )
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(false)
   })
 
@@ -98,9 +107,9 @@ describe('stack build', () => {
     const root = project({
       'src/app.module.ts': app.replaceAll("'staff'", "'stuff'").replace("'/orders'", "'/webhooks'"),
     })
-    const { code, stderr } = await stack(['build', '--project', root, '--format', 'json'])
+    const { code, stdout } = await stack(['build', '--project', root, '--format', 'json'])
     expect(code).toBe(1)
-    const lines = stderr
+    const lines = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -128,9 +137,55 @@ describe('stack build', () => {
     expect(stderr).toContain('warning[role-unknown]: stack/roles.json declares no role "staff"')
   })
 
-  it('10.7 writes no escape byte off a terminal', async () => {
+  it('8.2 the command that fixes names the project as it was named, and none where the person stands in it', async () => {
+    const root = project({ 'src/app.module.ts': app.replace('@Get() list', '@Get list') })
+    const offered = async (args: string[], cwd?: string) => {
+      const { stderr } = await stack(['build', ...args], cwd ? { cwd } : {})
+      return /can be fixed: (.*?)(?: · .*)?\n/.exec(stderr)?.[1]
+    }
+    expect(await offered([], root)).toBe('stack build --fix')
+    expect(await offered(['--project', root])).toBe(`stack build --fix --project ${root}`)
+    const spaced = path.join(temporaryFolder(), 'a shop')
+    fs.cpSync(root, spaced, { recursive: true })
+    expect(await offered(['--project', spaced])).toBe(`stack build --fix --project '${spaced}'`)
+  })
+
+  it('8.2 where --fix has edited files and the build is refused, they are named: not nothing was written', async () => {
+    const source = app.replace('@Get() list', '@Get list').replace("'/orders'", "'/auth/x'")
+    const root = project({ 'src/app.module.ts': source })
+    const first = await stack(['build', '--fix', '--project', root])
+    expect(first.code).toBe(1)
+    expect(first.stderr).toMatch(
+      /\n1 error: nothing was built, and --fix has edited src\/app\.module\.ts\nstack explain path-reserved says why\n$/,
+    )
+    expect(first.stderr).not.toContain('nothing was written')
+    const second = await stack(['build', '--fix', '--project', root])
+    expect(second.stderr).toMatch(/\n1 error: nothing was written\nstack explain path-reserved says why\n$/)
+  })
+
+  it.each([
+    ['', {}],
+    [', also with FORCE_COLOR', { FORCE_COLOR: '1' }],
+  ])('10.7 writes no escape byte off a terminal%s', async (_also, env) => {
     const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/auth/x'") })
-    expect((await stack(['build', '--project', root])).stderr).not.toContain('\u001b')
+    expect((await stack(['build', '--project', root], { env })).stderr).not.toContain('\u001b')
+  })
+
+  it.runIf(hasTerminal)('8.2 and 10.7 on a terminal: as wide as it is, in colour unless NO_COLOR is set', async () => {
+    const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/auth/x'") })
+    const words = [process.execPath, path.join(packageRoot, 'bin/stack.cjs'), 'build', '--project', root]
+    const command = (columns: number) => `stty cols ${columns}; ${words.map((word) => `'${word}'`).join(' ')}`
+    const onTerminal = async (columns: number, env: Record<string, string>) => {
+      const args = ['-qec', command(columns), '/dev/null']
+      return (await startProcess('script', args, packageRoot, { TERM: 'xterm-256color', ...env }).finished).stdout
+    }
+    const plain = (text: string) => text.replaceAll('\r\n', '\n')
+    const head = 'error[path-reserved]: the path "/auth/x" lies under /auth, where the auth worker answers\n'
+    expect(plain(await onTerminal(140, { NO_COLOR: '1' }))).toMatch(head)
+    const narrow = plain(await onTerminal(40, { NO_COLOR: '1' }))
+    expect(narrow.split('\n').filter((line) => line.length > 40)).toEqual([])
+    expect(narrow).not.toContain('\u001b')
+    expect(await onTerminal(80, { NO_COLOR: '' })).toContain('\u001b[31merror[path-reserved]\u001b[39m')
   })
 })
 

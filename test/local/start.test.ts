@@ -213,7 +213,9 @@ describe('stack start', () => {
     fs.writeFileSync(file, `${open}grant select on public.open to backend_authenticated;\n`)
     const proven = await stack(['start', '--project', root])
     expect(proven.code).toBe(1)
-    expect(proven.stderr).toMatch(/error\[table-without-row-security\].*\n {2}--> migrations\/0002_more\.sql:2:1\n/)
+    expect(proven.stderr).toMatch(
+      /error\[table-without-row-security\][\s\S]*?\n {2}--> migrations\/0002_more\.sql:2:1\n/,
+    )
     fs.writeFileSync(file, `${open}do $$ begin execute 'grant select on public.open to public'; end $$;\n`)
     const found = await stack(['start', '--project', root])
     expect([found.code, found.stderr]).toEqual([

@@ -66,7 +66,7 @@ const allowed: Record<string, string[]> = {
     'cloudflare:sockets',
     'cloudflare:workers',
   ],
-  build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'node'],
+  build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
 }

@@ -1,0 +1,64 @@
+/** Text in the columns of a terminal: how wide it is, where its lines break, and what of it must not reach a terminal. */
+import stringWidth from 'string-width'
+
+/** A grapheme of a line as it is shown. */
+export interface Cell {
+  text: string
+  /** Offset in the line, in UTF-16 units. */
+  at: number
+  /** The display column of its left edge, from 0. */
+  column: number
+  /** In columns. A tab is as wide as the way to its stop, a combining mark takes none of its own. */
+  width: number
+}
+
+/** Columns between tab stops. A tab is shown as blanks: the terminal's own stops are counted from its left edge, not from the gutter. */
+export const tabWidth = 4
+
+const segmenter = new Intl.Segmenter()
+
+export function cellsOf(line: string): Cell[] {
+  const cells: Cell[] = []
+  let column = 0
+  for (const { segment, index } of segmenter.segment(line)) {
+    const text = segment === '\t' ? ' '.repeat(tabWidth - (column % tabWidth)) : harmless(segment)
+    const width = stringWidth(text)
+    cells.push({ text, at: index, column, width })
+    column += width
+  }
+  return cells
+}
+
+export const widthOf = (text: string) => stringWidth(text)
+
+/**
+ * Breaks lines between words where they are wider than the columns. A word that is wider stays whole, and so does code
+ * between backticks, as far as that takes at most half a line.
+ * @param first what the first line begins with. @param rest what the others begin with.
+ */
+export function wrap(text: string, columns: number, first = '', rest = ''): string[] {
+  const words = text.matchAll(new RegExp(`(?:\`[^\`]{1,${Math.floor(columns / 2)}}\`|[^ ])+ *`, 'g'))
+  const lines: string[] = []
+  let line = first
+  let isEmpty = true
+  for (const [word] of words) {
+    if (!isEmpty && widthOf(line + word.trimEnd()) > columns) {
+      lines.push(line.trimEnd())
+      line = rest
+    }
+    line += word
+    isEmpty = false
+  }
+  return [...lines, line.trimEnd()]
+}
+
+/**
+ * Control characters move the cursor or colour the terminal, and marks of direction show a line in another order than
+ * the compiler reads it: both are shown by their codes.
+ */
+export function harmless(text: string): string {
+  return text.toWellFormed().replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
+    const code = character.charCodeAt(0).toString(16)
+    return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+  })
+}
