@@ -3,6 +3,7 @@
  * signature: the answer is the same for every failure, and a refusal is cheap.
  */
 import { fromBase64Url, parseJson } from '../bytes.ts'
+import { isStorable } from '../storable.ts'
 import type { Key } from './keys.ts'
 
 const encoder = new TextEncoder()
@@ -38,7 +39,7 @@ export function readToken(token: string, expected: Expected): Candidate | string
   const reason = refuseClaims(claims.value, expected)
   if (reason) return reason
   // only an escape can stand for what UTF-8 and JSON do not admit as it is
-  if (claims.hasEscapes && !isStorable(claims.value)) return 'unstorable_claims'
+  if (claims.hasEscapes && !areStorable(claims.value)) return 'unstorable_claims'
   const signature = fromBase64Url(seal)
   if (signature?.length !== signatureBytes) return 'malformed_signature'
   return { claims: claims.value as Claims, kid: header.kid, signature, signed: encoder.encode(`${head}.${body}`) }
@@ -109,8 +110,8 @@ function refuseClaims(
 }
 
 /** Postgres can hold neither NUL nor half a surrogate pair: such claims would fail every policy, not this request alone. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
+function areStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorable(value)
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner))
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && areStorable(inner))
 }
