@@ -317,7 +317,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       ],
       [
         'a time limit',
-        [{ text: 'set session statement_timeout = 1' }],
+        [{ text: 'set session statement_timeout = 4321' }],
         { text: `select nullif(current_setting('statement_timeout'), '10s') as found` },
       ],
       [
