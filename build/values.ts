@@ -26,6 +26,6 @@ export function spread(list: Fact): Fact[] {
 
 /** A constant's value, at the place where the constant is used: that is where a refusal must point. */
 export function relocate(fact: Fact, place: Place, text: string): Fact {
-  if (fact.kind === 'unknown') return { kind: 'unknown', text, place }
+  if (fact.kind === 'unknown') return { kind: 'unknown', text, place, ...(fact.isLost ? { isLost: true } : {}) }
   return fact.kind === 'class' ? { ...fact, place } : { ...fact, place, isElsewhere: true }
 }
