@@ -165,6 +165,11 @@ function specifierOf(node: TS.Expression | undefined): string | undefined {
   return node && ts.isStringLiteralLike(node) ? node.text : undefined
 }
 
+/** TypeScript's parser takes any expression there, and leaves the complaint to the type checker. */
+function refuseSpecifier(file: SourceFile, place: Place): void {
+  file.errors.push({ message: 'String literal expected', place })
+}
+
 /** `const { a, b: [c] } = …` */
 function namesOf(name: TS.BindingName): TS.Identifier[] {
   if (ts.isIdentifier(name)) return [name]
@@ -183,7 +188,7 @@ function readDefault({ file, readExpression }: Reader, { expression, isExportEqu
 
 function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: TS.ImportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
-  if (from === undefined) return
+  if (from === undefined) return refuseSpecifier(file, at(moduleSpecifier))
   file.importsEnd = end
   const names: string[] = []
   const add = (local: TS.Identifier, name: string, isType = false) => {
@@ -219,7 +224,7 @@ function readImportEquals(file: SourceFile, node: TS.ImportEqualsDeclaration): v
 
 function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: TS.ExportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
-  if (moduleSpecifier && from === undefined) return
+  if (moduleSpecifier && from === undefined) return refuseSpecifier(file, at(moduleSpecifier))
   if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as TS.Expression) })
   if (!exportClause) {
     if (from !== undefined) file.stars.push(from)

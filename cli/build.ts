@@ -32,14 +32,16 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
     const { project, roles } = locateProject(flags.project)
     return projectTarget(root, project, roles, folder)
   }
-  if (flags.fix) await fix(root, target(), flags.format)
-  await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format))
+  const edited = flags.fix ? await fix(root, target(), flags.format) : []
+  await (flags.watch ? watch(root, target, flags.format) : once(root, target(), flags.format, edited))
 }
 
-async function once(root: string, target: BuildOptions, format: Format): Promise<void> {
+/** @param edited files that `--fix` has edited, relative to the project. */
+async function once(root: string, target: BuildOptions, format: Format, edited: readonly string[]): Promise<void> {
   const began = performance.now()
   const { refusals, built } = await buildCached(target)
-  process.stderr.write(printed(root, refusals, format, version))
+  const written = edited.length > 0 ? `--fix has edited ${listOf(edited)}; nothing else was written` : undefined
+  process.stderr.write(printed(root, refusals, format, version, written))
   if (!built) throw new Failure('refused', '')
   await buildAuth(target)
   if (format !== 'text') return
@@ -47,16 +49,26 @@ async function once(root: string, target: BuildOptions, format: Format): Promise
   process.stderr.write(missingBindings(root, target.out))
 }
 
+/** How many edited files are named; `fixed[…]` lines have named each of them. */
+const mostNamed = 5
+
+function listOf(files: readonly string[]): string {
+  const rest = files.length - mostNamed
+  return files.slice(0, mostNamed).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+}
+
 async function buildAuth({ out }: BuildOptions): Promise<void> {
   const auth = await buildCached(authTarget(path.join(out, 'auth')))
   if (!auth.built) throw new Error('the auth module does not build')
 }
 
-async function fix(root: string, target: BuildOptions, format: Format): Promise<void> {
+/** @returns the files that were edited, relative to the project. */
+async function fix(root: string, target: BuildOptions, format: Format): Promise<string[]> {
   const say = (line: string) => format === 'text' && process.stderr.write(`${line}\n`) // the others are for machines
   const { openCompiler } = await import('../build/compiler.ts')
   const compiler = openCompiler(target)
   let count = 0
+  const edited = new Set<string>()
   const done = new Set<string>()
   let touched = new Set<string>()
   try {
@@ -64,6 +76,7 @@ async function fix(root: string, target: BuildOptions, format: Format): Promise<
       // a file that was written in the same moment as it was read looks as it did
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
+      for (const file of changed) edited.add(path.relative(root, file).split(path.sep).join('/'))
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {
@@ -74,6 +87,7 @@ async function fix(root: string, target: BuildOptions, format: Format): Promise<
     await compiler.close()
   }
   say(count === 0 ? 'nothing to fix that has one exact fix\n' : `${count} fixed\n`)
+  return [...edited].sort()
 }
 
 async function watch(root: string, target: () => BuildOptions, format: Format): Promise<void> {

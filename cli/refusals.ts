@@ -6,7 +6,13 @@ import type { Refusal } from '../build/refusals/index.ts'
 import { render } from '../build/render.ts'
 
 /** @param root absolute: the project. @returns text that ends with a line break, or nothing. */
-export function printed(root: string, refusals: readonly Refusal[], format: Format, version: string): string {
+export function printed(
+  root: string,
+  refusals: readonly Refusal[],
+  format: Format,
+  version: string,
+  consequence?: string,
+): string {
   const lines = (all: readonly string[]) => all.map((line) => `${line}\n`).join('')
   switch (format) {
     case 'json':
@@ -16,7 +22,7 @@ export function printed(root: string, refusals: readonly Refusal[], format: Form
     case 'sarif':
       return lines([JSON.stringify(toSarif(refusals, prefixOf(root), version), undefined, 2)])
     default:
-      return refusals.length === 0 ? '' : lines([renderRefusals(root, refusals)])
+      return refusals.length === 0 ? '' : lines([renderRefusals(root, refusals, consequence)])
   }
 }
 

@@ -43,7 +43,7 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
   for (const { declaration } of provided) if (declaration.marks.length === 0) refused.push(...refuseHooks(declaration))
   return [
     ...unique([...refused, ...refuseRecipes(application)]),
-    ...refuseWrappers(new Set(provided.map(({ declaration }) => declaration))),
+    ...refuseWrappers(new Set(provided.map(({ declaration }) => declaration)), judged),
     ...refuseCycles(application, [...judged]),
   ]
 }

@@ -17,9 +17,10 @@ import {
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { routesOf } from '../routes.ts'
+import { describe } from '../values.ts'
 import type { Circumstances } from './index.ts'
 import { once } from './once.ts'
-import { describe, type Form, refuseForm } from './options.ts'
+import { type Form, refuseForm } from './options.ts'
 
 const rule: Form = {
   is: 'record',

@@ -1,7 +1,7 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { DeclaredRole } from '../../src/wire/project.ts'
-import type { Application } from '../application.ts'
-import { type ClassDeclaration, type Fact, hasRole, markOf, option, type Place } from '../declaration.ts'
+import { type Application, constructedIn } from '../application.ts'
+import { type ClassDeclaration, hasRole, markOf, option, type Place } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
 import { refuseBundle } from './bundle.ts'
 import { refuseContainer } from './container.ts'
@@ -44,10 +44,8 @@ export function refuse(application: Application, circumstances: Circumstances): 
   const isComplete = syntaxErrors.length + lostImports.length + unreadable.length === 0
   const hasUnreadLists =
     unreadable.length > 0 ||
-    [...unparsed].some(
-      (file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')),
-    ) ||
-    (!isComplete && application.modules.some(hasLostList))
+    [...unparsed].some((file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')))
+  const unsure = isComplete ? new Set<string>() : maybeListed(application)
   const refusals = [
     ...refuseModules(application),
     ...refuseContainer(application),
@@ -58,6 +56,7 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseBundle(application),
     ...refuseWebhooks(application),
   ].filter(({ place, slug }) => {
+    if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
     return !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug))
   })
   const all = [
@@ -70,13 +69,29 @@ export function refuse(application: Application, circumstances: Circumstances): 
     .sort(byPlace)
 }
 
-/** Whether a list of a module holds something that cannot be read or found. */
-function hasLostList(module: ClassDeclaration): boolean {
+/** The classes that a module may mean by a name whose import leads nowhere, with all that these list: where each stands. */
+function maybeListed({ byId, declarations, modules }: Application): Set<string> {
+  const lost = new Set(modules.flatMap(lostNames))
+  const found = new Set(declarations.classes.filter(({ name }) => lost.has(name)))
+  for (const one of found) {
+    for (const list of ['imports', 'controllers', 'providers']) {
+      for (const inner of constructedIn(byId, one, list)) found.add(inner)
+    }
+  }
+  return new Set([...found].map(({ place }) => keyOf(place)))
+}
+
+function keyOf({ file, start }: Place): string {
+  return `${file}:${start}`
+}
+
+function lostNames(module: ClassDeclaration): string[] {
   const record = markOf(module, 'Module')?.arguments[0]
-  const isLost = (fact: Fact | undefined) => fact?.kind === 'unknown' && fact.isLost === true
-  return ['imports', 'controllers', 'providers'].some((list) => {
+  return ['imports', 'controllers', 'providers'].flatMap((list) => {
     const fact = option(record, list)
-    return isLost(fact) || (fact?.kind === 'list' && fact.items.some(isLost))
+    return (fact?.kind === 'list' ? fact.items : []).flatMap((item) =>
+      item.kind === 'unknown' && item.isLost ? [item.text] : [],
+    )
   })
 }
 

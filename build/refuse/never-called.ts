@@ -12,12 +12,15 @@ export function refuseHooks(declaration: ClassDeclaration): Refusal<Place>[] {
 }
 
 /** A provider that another class takes may be called by that class. */
-export function refuseWrappers(providers: ReadonlySet<ClassDeclaration>): Refusal<Place>[] {
+export function refuseWrappers(
+  providers: ReadonlySet<ClassDeclaration>,
+  constructed: ReadonlySet<ClassDeclaration>,
+): Refusal<Place>[] {
   const found = [...providers].flatMap((declaration) => {
     const wrapper = wrapperOf(declaration)
     return wrapper ? [{ declaration, wrapper }] : []
   })
-  const others = [...providers].filter((one) => !found.some(({ declaration }) => declaration === one))
+  const others = [...constructed].filter((one) => !found.some(({ declaration }) => declaration === one))
   const needed = new Set(others.flatMap(({ dependencies }) => dependencies.map(({ target }) => target)))
   return found.flatMap(({ declaration: { id, name, place }, wrapper: { kind, method, instead } }) =>
     needed.has(id) ? [] : [refusal('wrapper-not-called', place, { name, kind, method, instead })],

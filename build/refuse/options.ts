@@ -3,6 +3,7 @@ import { nearest } from '../../src/wire/nearest.ts'
 import { type Fact, isReadable, type Mark, option, type Place, unreadable } from '../declaration.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven } from '../schemas.ts'
+import { describe } from '../values.ts'
 import { refuseRecipe } from './recipes.ts'
 
 /** A form that a value must have. */
@@ -131,12 +132,6 @@ function isOrigin(value: unknown): boolean {
     URL.canParse(value) &&
     new URL(value).origin === value
   )
-}
-
-/** A value as a message names it. */
-export function describe(fact: Fact): string {
-  if (fact.kind === 'literal') return fact.value === undefined ? 'undefined' : JSON.stringify(fact.value)
-  return { list: 'a list', record: 'an object', class: 'a class', unknown: 'what it is' }[fact.kind]
 }
 
 /** The arguments of a decorator, one form for each; all may be left out unless `required` shows the form of a call. */

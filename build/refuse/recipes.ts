@@ -12,7 +12,7 @@ import {
   unreadable,
 } from '../declaration.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
-import { describe } from './options.ts'
+import { describe } from '../values.ts'
 
 /** What another container is told, and what takes its place here. */
 const others: Record<string, string> = {
