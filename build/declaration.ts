@@ -191,9 +191,12 @@ export interface UnimportedMark {
 export interface LostImport {
   specifier: string
   place: Place
-  /** `alias`: the file is there, and tsconfig.json does not say so; `builtin`: a module of Node without its prefix. */
-  kind: 'file' | 'alias' | 'package' | 'builtin'
-  /** The entry of `paths` that would lead to the file. */
+  /**
+   * `alias`: the file is there, and tsconfig.json does not say so; `prefix`: like an alias, of what is not known;
+   * `builtin`: a module of Node without its prefix.
+   */
+  kind: 'file' | 'alias' | 'prefix' | 'package' | 'builtin'
+  /** The entry of `paths` that would lead to the file, or the one that people mostly mean. */
   alias?: { pattern: string; target: string }
   /** How the importing file would name it without an alias. */
   relative?: string

@@ -22,6 +22,10 @@ const response = 'return a `Response`, or a value that becomes JSON'
 const message = 'a sender calls a route or a class with `@Webhook`: there is no transport of messages'
 
 const hints: Record<string, string> = {
+  APP_FILTER: filter,
+  APP_GUARD: 'write the application default: the option `auth` of the root module',
+  APP_INTERCEPTOR: interceptor,
+  APP_PIPE: pipe,
   All: 'declare the methods that there are, one by one',
   Catch: filter,
   FileInterceptor: upload,

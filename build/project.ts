@@ -188,7 +188,10 @@ function readDefault({ file, readExpression }: Reader, { expression, isExportEqu
 
 function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: TS.ImportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
-  if (from === undefined) return refuseSpecifier(file, at(moduleSpecifier))
+  if (from === undefined) {
+    refuseSpecifier(file, at(moduleSpecifier))
+    return
+  }
   file.importsEnd = end
   const names: string[] = []
   const add = (local: TS.Identifier, name: string, isType = false) => {
@@ -224,7 +227,10 @@ function readImportEquals(file: SourceFile, node: TS.ImportEqualsDeclaration): v
 
 function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: TS.ExportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
-  if (moduleSpecifier && from === undefined) return refuseSpecifier(file, at(moduleSpecifier))
+  if (moduleSpecifier && from === undefined) {
+    refuseSpecifier(file, at(moduleSpecifier))
+    return
+  }
   if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as TS.Expression) })
   if (!exportClause) {
     if (from !== undefined) file.stars.push(from)

@@ -50,7 +50,10 @@ function meantBy(program: Program, file: SourceFile, specifier: string): Meant {
     const { file: found, ...entry } = alias
     return { kind: 'alias', alias: entry, relative: relativeTo(program.root, file, found) }
   }
-  return { kind: /^(?:[@~#]|src)?\/|^[~#]|^src$/.test(specifier) ? 'file' : 'package' }
+  const [prefix] = /^(?:[@~#]|src)(?=\/)/.exec(specifier) ?? []
+  if (prefix === undefined) return { kind: /^[~#]/.test(specifier) ? 'file' : 'package' }
+  const folder = path.posix.dirname(program.entry)
+  return { kind: 'prefix', alias: { pattern: `${prefix}/*`, target: `./${path.posix.join(folder, '*')}` } }
 }
 
 /** Whether the project's manifest names a package: then its specifier is no alias. */

@@ -66,13 +66,17 @@ function gather(
 ): Omit<Declarations, 'policyCalls' | 'relations'> {
   const all = <K extends ListKey>(key: K) =>
     files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
+  const bundled = bundledOf(program.entry, files)
   return {
     entry: program.entry,
     files: new Set(files.map(({ path }) => path)),
-    bundled: bundledOf(program.entry, files),
+    bundled,
     tsconfig: program.tsconfig(),
     classes: all('classes'),
-    lostImports: all('lostImports'),
+    // a program of its own, like a seed script, is not bundled and need not find its packages at build
+    lostImports: all('lostImports').filter(
+      ({ kind, place }) => (kind !== 'package' && kind !== 'builtin') || bundled.has(place.file),
+    ),
     unreadable: all('unreadable'),
     strayMarks: all('strayMarks'),
     markValues: all('markValues'),

@@ -37,6 +37,10 @@ export const declarations = {
         const entry = `"paths": { "${alias!.pattern}": ["${alias!.target}"] }`
         return `add \`${entry}\` to the \`compilerOptions\` of tsconfig.json, or write "${relative}"`
       }
+      if (kind === 'prefix') {
+        const entry = `"paths": { "${alias!.pattern}": ["${alias!.target}"] }`
+        return `say in the \`compilerOptions\` of tsconfig.json where these files are, for example \`${entry}\``
+      }
       if (kind === 'package') {
         return specifier.startsWith('@nestjs/')
           ? 'take what `@stack/backend` has of it from there, and remove the rest'

@@ -28,7 +28,8 @@ export function refuseImports({ lostImports, unreadable }: Declarations): Refusa
 
 /** One missing package, or one missing alias, is one mistake; a path is wrong where it stands. */
 function keyOf({ kind, specifier, place, alias }: LostImport): string {
+  if (kind === 'builtin') return `builtin ${specifier}`
   if (kind === 'package') return `package ${packageNameOf(specifier)}`
-  if (kind === 'alias') return `alias ${alias!.pattern} ${alias!.target}`
+  if (kind === 'alias' || kind === 'prefix') return `alias ${alias!.pattern} ${alias!.target}`
   return `${kind} ${place.file} ${place.start}`
 }

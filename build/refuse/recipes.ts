@@ -11,6 +11,7 @@ import {
   recipesOf,
   unreadable,
 } from '../declaration.ts'
+import { hintFor } from '../elsewhere.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { describe } from '../values.ts'
 
@@ -45,16 +46,18 @@ export function refuseRecipe(item: Fact & { kind: 'record' }): Refusal<Place>[] 
     const fact = option(item, key)
     if (fact?.kind === 'class') return []
     if (!fact) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
-    const isText = key === 'provide' && fact.kind === 'literal'
     const found = fact.kind === 'unknown' ? `\`${fact.text}\`` : describe(fact)
-    const about = {
-      reason: `takes a class of this project as "${key}", not ${found}`,
-      instead: isText
-        ? 'provide a class, and type the constructor parameter by it: there are no names to inject by'
-        : undefined,
-    }
+    const instead = key === 'provide' ? insteadOf(fact) : undefined
+    const about = { reason: `takes a class of this project as "${key}", not ${found}`, instead }
     return [consequence(refusal('recipe-malformed', fact.place, about), fact.kind === 'unknown' && fact.isLost)]
   })
+}
+
+/** What takes the place of a name to inject by. */
+function insteadOf(provided: Fact): string | undefined {
+  if (provided.kind === 'unknown') return hintFor(provided.text)
+  if (provided.kind !== 'literal') return undefined
+  return 'provide a class, and type the constructor parameter by it: there are no names to inject by'
 }
 
 /** All recipes of the modules that the root reaches. */

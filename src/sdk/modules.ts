@@ -11,7 +11,7 @@ export type Class = new (...args: any[]) => object
 
 /** A class that types a constructor parameter, and need not be one that can be constructed. */
 // biome-ignore lint/suspicious/noExplicitAny: any constructor is assignable to this alone
-export type AbstractClass = abstract new (...args: any[]) => object
+type AbstractClass = abstract new (...args: any[]) => object
 
 /**
  * The one instance of `useClass` is what every constructor parameter of the type `provide` receives.

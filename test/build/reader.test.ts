@@ -245,18 +245,26 @@ import { ROUTE } from '${specifier}/route'
 
   it('by an alias that is declared, and of a path without one, is a wrong path', async () => {
     const tsconfig = '{ "compilerOptions": { "experimentalDecorators": true, "paths": { "@/*": ["./src/*"] } } }'
-    for (const specifier of ['@/gone', './gone', '~/gone']) {
+    for (const specifier of ['@/gone', './gone']) {
       const { slugs, refusals } = await judged({ 'src/app.module.ts': using(specifier), 'tsconfig.json': tsconfig })
       expect(slugs).toEqual(['import-lost', 'import-lost'])
       expect(refusals[0]?.fix).toMatch(/^correct the path/)
     }
   })
 
+  it('by an alias that fits no file is said once, with an example of the line', async () => {
+    const { refusals } = await judged({ 'src/app.module.ts': using('~/gone') })
+    expect(refusals).toMatchObject([{ slug: 'import-lost', related: [{ place: { line: 3 } }] }])
+    expect(refusals[0]?.message).toContain('tsconfig.json has no path "~/*" (2 imports)')
+    expect(refusals[0]?.fix).toContain('for example `"paths": { "~/*": ["./src/*"] }`')
+  })
+
   it('of a package is said once for all its imports, with the first places', async () => {
     const use = (index: number) => `import { Column, Entity } from 'some-orm${index % 2 ? '/more' : ''}'
 @Entity() export class Order${index} { @Column() id = '' }\n`
     const files = Object.fromEntries([0, 1, 2, 3, 4].map((index) => [`src/order${index}.ts`, use(index)]))
-    const { refusals } = await judged({ ...files, 'src/app.module.ts': `${sdk('Module')}${root('{}')}` })
+    const imports = [0, 1, 2, 3, 4].map((index) => `import './order${index}'\n`).join('')
+    const { refusals } = await judged({ ...files, 'src/app.module.ts': `${sdk('Module')}${imports}${root('{}')}` })
     expect(refusals).toHaveLength(1)
     expect(refusals[0]).toMatchObject({
       slug: 'import-lost',
@@ -275,6 +283,16 @@ import { ROUTE } from '${specifier}/route'
 @Controller('a') export class A { @Get() x(@Req() request: Request): Thing { return request.url as Thing } }${root('{ controllers: [A] }')}`
     const { slugs, built } = await app(text)
     expect([slugs, built !== undefined]).toEqual([[], true])
+  })
+
+  it('of a package, in a program of its own that the worker does not load, is not looked for', async () => {
+    const files = {
+      'src/app.module.ts': `${sdk('Module')}${root('{}')}`,
+      'src/seed.ts': `import orm from 'some-orm'\norm()\n`,
+    }
+    expect((await judged(files)).slugs).toEqual([])
+    const loaded = { ...files, 'src/app.module.ts': `import './seed'\n${files['src/app.module.ts']}` }
+    expect((await judged(loaded)).slugs).toEqual(['import-lost'])
   })
 
   it('of a module of Node without its prefix is shown with it', async () => {
