@@ -8,6 +8,8 @@ import {
   type Member,
   markOf,
   option,
+  providedByRecipe,
+  recipesOf,
 } from './declaration.ts'
 
 export interface Application {
@@ -17,6 +19,8 @@ export interface Application {
   roots: ClassDeclaration[]
   /** What the root reaches through imports, the root first. */
   modules: ClassDeclaration[]
+  /** What answers for a class that a recipe provides (contract 2.2). */
+  answers: ReadonlyMap<ClassId, ClassDeclaration>
 }
 
 export function applicationOf(declarations: Declarations): Application {
@@ -30,16 +34,37 @@ export function applicationOf(declarations: Declarations): Application {
   }
   const [root] = roots
   if (root) visit(root)
-  return { declarations, byId, roots, modules }
+  const answers = new Map<ClassId, ClassDeclaration>()
+  for (const { provide, useClass } of modules.flatMap(recipesOf)) {
+    const answer = byId.get(useClass.id)
+    if (answer && !answers.has(provide.id)) answers.set(provide.id, answer)
+  }
+  return { declarations, byId, roots, modules, answers }
 }
 
-/** The known classes that a list of a module names. */
+/** The class whose instance a dependency receives. */
+export function answerTo({ byId, answers }: Application, target: ClassId): ClassDeclaration | undefined {
+  return answers.get(target) ?? byId.get(target)
+}
+
+/** The known classes that a list of a module offers: a recipe among the providers offers what it provides. */
 export function classesIn(
   byId: Map<ClassId, ClassDeclaration>,
   module: ClassDeclaration,
   list: string,
 ): ClassDeclaration[] {
-  return listed(module, list).flatMap(({ id }) => byId.get(id) ?? [])
+  const offered = list === 'providers' ? providedByRecipe(module) : []
+  return [...listed(module, list), ...offered].flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+/** The known classes that are constructed because a module lists them: of a recipe, the one that it uses. */
+export function constructedIn(
+  byId: Map<ClassId, ClassDeclaration>,
+  module: ClassDeclaration,
+  list: string,
+): ClassDeclaration[] {
+  const used = list === 'providers' ? recipesOf(module).map(({ useClass }) => useClass) : []
+  return [...listed(module, list), ...used].flatMap(({ id }) => byId.get(id) ?? [])
 }
 
 /** What a module's own classes may depend on: its providers, and what the modules it imports export. */
@@ -77,9 +102,9 @@ export interface Listing {
   declaration: ClassDeclaration
 }
 
-/** Every class that a reached module lists there; once for each module that does. */
+/** Every class that a reached module lets be constructed there; once for each module that does. */
 export function listings({ byId, modules }: Application, list: 'controllers' | 'providers'): Listing[] {
-  return modules.flatMap((module) => classesIn(byId, module, list).map((declaration) => ({ module, declaration })))
+  return modules.flatMap((module) => constructedIn(byId, module, list).map((declaration) => ({ module, declaration })))
 }
 
 /** Whether a decorator of a member, or of one of its parameters, bears the name of one of the SDK's and is none. */

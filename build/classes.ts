@@ -58,6 +58,8 @@ export interface ClassSyntax {
   isAbstract: boolean
   /** Has a static member `~standard`: is itself a Standard Schema. */
   isSchema: boolean
+  /** What stands after `implements`, as far as it is named: `Orders`, or `orders.Orders`. */
+  implemented: string[]
   /** What stands after `extends`. */
   base: Expression | undefined
   decorators: DecoratorSyntax[]
@@ -93,6 +95,7 @@ export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
     ),
     decorators: placedOn(reader, node, false),
     base: baseOf(reader, node),
+    implemented: implementedBy(node),
     constructorParameters: built
       ? (built as TS.ConstructorDeclaration).parameters
           .filter(isValue)
@@ -237,6 +240,15 @@ function decoratorsOf(reader: Reader, node: TS.Node, onMember: boolean): Decorat
 function baseOf({ readExpression }: Reader, node: TS.ClassDeclaration): Expression | undefined {
   const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0]
   return clause && readExpression(clause.expression)
+}
+
+function implementedBy(node: TS.ClassDeclaration): string[] {
+  const clause = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ImplementsKeyword)
+  return (clause?.types ?? []).flatMap(({ expression: named }) => {
+    if (ts.isIdentifier(named)) return named.text
+    const isMember = ts.isPropertyAccessExpression(named) && ts.isIdentifier(named.expression)
+    return isMember ? `${(named.expression as TS.Identifier).text}.${named.name.text}` : []
+  })
 }
 
 export function unwrapped(expression: TS.Expression): TS.Expression {

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { applicationOf } from './application.ts'
 import { collectGarbage } from './collect.ts'
+import type { Place } from './declaration.ts'
 import { bindingsFile } from './emit/bindings.ts'
 import { createBundler } from './emit/bundle.ts'
 import { documents } from './emit/documents.ts'
@@ -12,6 +13,7 @@ import { keepOnly, writeTogether } from './emit/write.ts'
 import type { BuildOptions, BuildResult } from './index.ts'
 import { type Linked, link } from './link/index.ts'
 import { openProgram } from './program.ts'
+import { isLost } from './read/imports.ts'
 import { createReader } from './read/index.ts'
 import { migrationsOf } from './read/migrations.ts'
 import type { Refusal } from './refusals/index.ts'
@@ -54,8 +56,14 @@ export function openCompiler({
   const soundFiles = () =>
     program.sources.listed.filter((absolute) => {
       const file = program.sources.read(absolute)
-      return file.errors.length === 0 && file.needs.every(({ from }) => program.leadsToFile(file, from))
+      return !file.failure && file.errors.length === 0 && !file.needs.some((need) => isLost(program, file, need))
     })
+  const isLostAt = ({ file: name, start }: Place) => {
+    const absolute = path.join(root, name)
+    if (!program.sources.isRead(absolute)) return false
+    const file = program.sources.read(absolute)
+    return file.needs.some((need) => need.place.start === start && isLost(program, file, need))
+  }
   const circumstances = { reserved, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
   const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
@@ -72,7 +80,11 @@ export function openCompiler({
       }
       return { refusals, linked }
     },
-    survey: () => bundler.survey(soundFiles()),
+    async survey() {
+      const found = await bundler.survey(soundFiles())
+      // a sound file may import one that is not: what that one imports in vain is said already
+      return found.filter(({ slug, place }) => slug !== 'bundle-failed' || !isLostAt(place))
+    },
     async emit(checked) {
       if (isLast && program.sources.listed.length > manyFiles) collectGarbage()
       const { files, refusals: found, inputs } = await bundler.bundle(checked.linked)

@@ -24,7 +24,7 @@ export interface Location extends Place {
 }
 
 /**
- * A value as far as it is known at build. One that is written elsewhere, or inside of something (parentheses, `as const`),
+ * A value as far as it is known at build. An unknown one `isLost` where it comes from a file that cannot be read or found. One that is written elsewhere, or inside of something (parentheses, `as const`),
  * has the place where it is used: no edit can go by it.
  */
 export type Fact =
@@ -33,7 +33,7 @@ export type Fact =
   | { kind: 'record'; entries: Entry[]; place: Place; isElsewhere?: true }
   | { kind: 'class'; id: ClassId; place: Place; isElsewhere?: true }
   /** Known only at run time, or not at all: `text` is what was written. */
-  | { kind: 'unknown'; text: string; place: Place; isElsewhere?: true; isType?: true }
+  | { kind: 'unknown'; text: string; place: Place; isElsewhere?: true; isType?: true; isLost?: true }
 
 /** Keys of entries that cannot be read: a spread of something unknown, a computed key. */
 export const spreadKey = '...'
@@ -111,6 +111,8 @@ export interface ClassDeclaration {
   isAbstract: boolean
   /** Is, or may be, a Standard Schema itself. */
   isSchema: boolean
+  /** What stands after `implements`: names without arguments, and the classes of the project among them. */
+  implemented: { name: string; id: ClassId | undefined }[]
   /** The class of the project that it extends. */
   base: { id: ClassId; place: Place } | undefined
   marks: Mark[]
@@ -128,6 +130,8 @@ export interface Dependency {
   place: Place
   /** The class its type names; `undefined` when the type names no class of the project. */
   target: ClassId | undefined
+  /** Its type comes from a file or package that cannot be read or found. */
+  isLost: boolean
   /** Has a default: where its type names no class, nobody need provide it. */
   isOptional: boolean
   /** The type as written. */
@@ -158,16 +162,44 @@ export interface HandlerParameter {
   typeNames: string[]
 }
 
-/** A decorator with the name of one of the SDK's that comes from elsewhere. */
+/** A decorator with the name of one of the SDK's, or of a server framework, that comes from elsewhere. */
 export interface ForeignMark {
   classId: ClassId
   /** Absent for one on the class itself. */
   member: string | undefined
   /** Whether a package exports it, and not the project itself. */
   isOfPackage: boolean
+  /** The file or package that it comes from cannot be read or found. */
+  isLost: boolean
+  /** As it is written here. */
   name: string
+  /** As it is called where it comes from. */
+  exported: string
   from: string
   place: Place
+}
+
+/** A decorator that the file neither imports nor declares. */
+export interface UnimportedMark {
+  name: string
+  place: Place
+  /** The class at the top of the file that it stands on, or inside of. */
+  classId: ClassId | undefined
+}
+
+/** An import that leads to no file, or of a package that is not installed. */
+export interface LostImport {
+  specifier: string
+  place: Place
+  /**
+   * `alias`: the file is there, and tsconfig.json does not say so; `prefix`: like an alias, of what is not known;
+   * `builtin`: a module of Node without its prefix.
+   */
+  kind: 'file' | 'alias' | 'prefix' | 'package' | 'builtin'
+  /** The entry of `paths` that would lead to the file, or the one that people mostly mean. */
+  alias?: { pattern: string; target: string }
+  /** How the importing file would name it without an alias. */
+  relative?: string
 }
 
 /** What is called where no request is served. */
@@ -215,13 +247,13 @@ export interface Declarations {
   /** Those of them that the worker loads; the others may be programs of their own, like a seed script. */
   bundled: ReadonlySet<string>
   classes: ClassDeclaration[]
-  /** Relative imports that lead to no file. */
-  lostImports: { specifier: string; place: Place }[]
+  lostImports: LostImport[]
+  /** Files whose reader failed: nothing that they declare is known. */
+  unreadable: { reason: string; isOfSystem: boolean; place: Place }[]
   /** Decorators of the SDK that stand where no declaration is read. */
   strayMarks: Mark[]
-  /** Decorators with a name of the SDK's that the file neither imports nor declares. */
-  unimported: { name: string; place: Place }[]
-  /** Decorators that have a name of the SDK's and come from elsewhere. */
+  unimported: UnimportedMark[]
+  /** Decorators that have a name of the SDK's, or are a server framework's, and come from elsewhere. */
   foreignMarks: ForeignMark[]
   /** Calls at module scope, and while instances are built. */
   earlyCalls: EarlyCall[]
@@ -296,4 +328,32 @@ export function text(fact: Fact | undefined): string | undefined {
 export function listed(module: ClassDeclaration, list: string): (Fact & { kind: 'class' })[] {
   const fact = option(markOf(module, 'Module')?.arguments[0], list)
   return fact?.kind === 'list' ? fact.items.filter((item) => item.kind === 'class') : []
+}
+
+/** `{ provide: Orders, useClass: PgOrders }` among the providers: an instance of the second answers for the first. */
+export interface Recipe {
+  provide: Fact & { kind: 'class' }
+  useClass: Fact & { kind: 'class' }
+  place: Place
+}
+
+/** The recipes of a module that name two classes. */
+export function recipesOf(module: ClassDeclaration): Recipe[] {
+  return recipeItems(module).flatMap((item) => {
+    const [provide, useClass] = [option(item, 'provide'), option(item, 'useClass')]
+    return provide?.kind === 'class' && useClass?.kind === 'class' ? [{ provide, useClass, place: item.place }] : []
+  })
+}
+
+/** The classes that recipes of a module provide, also those that name no class to use: that is refused itself. */
+export function providedByRecipe(module: ClassDeclaration): (Fact & { kind: 'class' })[] {
+  return recipeItems(module).flatMap((item) => {
+    const provide = option(item, 'provide')
+    return provide?.kind === 'class' ? [provide] : []
+  })
+}
+
+function recipeItems(module: ClassDeclaration): Fact[] {
+  const fact = option(markOf(module, 'Module')?.arguments[0], 'providers')
+  return fact?.kind === 'list' ? fact.items : []
 }

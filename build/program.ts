@@ -39,6 +39,8 @@ interface Foreign {
   file: SourceFile
   from: string
   name: string
+  /** Where the name comes from cannot be read or found. */
+  isLost: boolean
 }
 
 /** What an answer about one file depends on beside that file. */
@@ -83,8 +85,10 @@ export interface Program {
   evaluate(file: SourceFile, expression: Expression): Fact
   /** The same for what is only known at run time, like a schema: no package's types are asked. */
   shapeOf(file: SourceFile, expression: Expression): Fact
-  /** Whether a relative import leads to a file; of a package only the bundler knows. */
+  /** Whether an import leads to a file, or to an installed package. */
   leadsToFile(file: SourceFile, specifier: string): boolean
+  /** Whether an alias of tsconfig.json fits a specifier. */
+  isMapped(specifier: string): boolean
   /** Absolute path of the source that an import leads to; unlike `imported` it does not read that source. */
   sourceOf(file: SourceFile, specifier: string): string | undefined
   /** The source that an import leads to. */
@@ -114,6 +118,13 @@ export function openProgram(root: string, entry: string): Program {
     return absolute
   }
 
+  function leadsToFile(file: SourceFile, specifier: string): boolean {
+    if (specifier === sdkName) return true // the copy that builds (contract 1.8)
+    const isLeading = resolver.leads(absoluteOf(file), specifier)
+    led.set(`${file.path}\0${specifier}\0leads`, [file, specifier, isLeading])
+    return isLeading
+  }
+
   function imported(from: SourceFile, specifier: string): SourceFile | undefined {
     const absolute = sourceOf(from, specifier)
     if (absolute === undefined) return undefined
@@ -134,7 +145,9 @@ export function openProgram(root: string, entry: string): Program {
     if (name === '*') return { kind: 'namespace', file: from, from: specifier }
     if (specifier === sdkName) return { kind: 'sdk', name }
     const file = imported(from, specifier)
-    if (!file) return { kind: 'foreign', file: from, from: specifier, name }
+    const foreign = (isLost: boolean): Foreign => ({ kind: 'foreign', file: from, from: specifier, name, isLost })
+    if (!file) return foreign(!leadsToFile(from, specifier))
+    if (file.failure) return foreign(true)
     if (seen.has(`${file.path}#${name}`)) return undefined
     seen.add(`${file.path}#${name}`)
     const exported = file.exports.get(name)
@@ -143,9 +156,11 @@ export function openProgram(root: string, entry: string): Program {
         ? meaningOf(file, exported.local, seen)
         : meaningIn(file, exported.from, exported.name, seen)
     }
-    if (name === 'default') return undefined // which no star passes on
+    const half = file.errors.length > 0 ? foreign(true) : undefined // what does not parse may declare it all the same
+    if (name === 'default') return half // which no star passes on
     const found = file.stars.flatMap((star) => meaningIn(file, star, name, seen) ?? [])
     const sure = found.filter(({ kind }) => kind !== 'foreign') // a package may export it, or not
+    if (sure.length === 0) return half ?? found.find((one) => one.kind === 'foreign' && one.isLost)
     return sure.length === 1 ? sure[0] : undefined // a name that two of them export is exported by neither
   }
 
@@ -160,7 +175,8 @@ export function openProgram(root: string, entry: string): Program {
   }
 
   /** A constant of a package: its value is in its type. */
-  function asked({ file, from, name }: Foreign, members: readonly string[], text: string, place: Place): Fact {
+  function asked({ file, from, name, isLost }: Foreign, members: readonly string[], text: string, place: Place): Fact {
+    if (isLost) return { kind: 'unknown', text, place, isLost }
     const value = checker.ask(path.dirname(absoluteOf(file)), from, [name, ...members])
     return value ? factOf(value.value, place) : { kind: 'unknown', text, place }
   }
@@ -178,7 +194,9 @@ export function openProgram(root: string, entry: string): Program {
 
   function evaluateBare(file: SourceFile, expression: Expression, seen: readonly Expression[]): Fact {
     const { place } = expression
-    const unknown = (text: string): Fact => ({ kind: 'unknown', text, place })
+    const unknown = (text: string, part?: Fact): Fact => {
+      return { kind: 'unknown', text, place, ...(part?.kind === 'unknown' && part.isLost ? { isLost: true } : {}) }
+    }
     if (seen.includes(expression)) return unknown('a constant that refers to itself')
     const inner = (part: Expression) => evaluate(file, part, [...seen, expression])
     switch (expression.kind) {
@@ -188,7 +206,7 @@ export function openProgram(root: string, entry: string): Program {
         const parts = expression.parts.map(inner)
         let joined = ''
         for (const part of parts) {
-          if (part.kind !== 'literal') return unknown(expression.text)
+          if (part.kind !== 'literal') return unknown(expression.text, part)
           joined += part.value
         }
         return { kind: 'literal', value: joined, place }
@@ -231,7 +249,7 @@ export function openProgram(root: string, entry: string): Program {
         for (const term of expression.terms) {
           const fact = inner(term)
           const value = fact.kind === 'literal' ? fact.value : undefined
-          if (typeof value !== 'string' && typeof value !== 'number') return unknown(expression.text)
+          if (typeof value !== 'string' && typeof value !== 'number') return unknown(expression.text, fact)
           // `+` adds two numbers, and joins what is text on either side
           if (sum === undefined) sum = value
           else sum = typeof sum === 'number' && typeof value === 'number' ? sum + value : `${sum}${value}`
@@ -259,7 +277,7 @@ export function openProgram(root: string, entry: string): Program {
         if (root?.kind === 'foreign') return asked(root, path!.members, expression.text, place)
         const record = inner(expression.of)
         if (record.kind !== 'record' || record.entries.some(({ key }) => unreadable.has(key)))
-          return unknown(expression.text)
+          return unknown(expression.text, record)
         const found = record.entries.filter(({ key }) => key === expression.property)
         return found.length === 1 ? relocate(found[0]!.value, place, expression.text) : unknown(expression.text)
       }
@@ -282,19 +300,22 @@ export function openProgram(root: string, entry: string): Program {
     return resolver.source(absoluteOf(from), specifier) === to
   }
 
-  /** Like meaningOf, for what does not exist at run time. */
-  function namesInType(file: SourceFile, name: string, depth = 0): string[] | undefined {
+  /** Like meaningOf, for what does not exist at run time. @param seen asked already: index files may star each other. */
+  function namesInType(file: SourceFile, name: string, seen = new Set<string>()): string[] | undefined {
+    const key = `${file.path}#${name}`
+    if (seen.has(key)) return undefined
+    seen.add(key)
     const own = file.types.get(name)
-    if (own || depth > 8) return own
+    if (own) return own
     const origin = file.imports.get(name) ?? file.exports.get(name)
     if (origin && 'from' in origin) {
       const from = imported(file, origin.from)
-      return from && namesInType(from, origin.name, depth + 1)
+      return from && namesInType(from, origin.name, seen)
     }
-    if (origin && origin.local !== name) return namesInType(file, origin.local, depth + 1)
+    if (origin && origin.local !== name) return namesInType(file, origin.local, seen)
     for (const star of file.stars) {
       const from = imported(file, star)
-      const found = from && namesInType(from, name, depth + 1)
+      const found = from && namesInType(from, name, seen)
       if (found) return found
     }
     return undefined
@@ -343,11 +364,8 @@ export function openProgram(root: string, entry: string): Program {
     shapeOf,
     sourceOf,
     imported,
-    leadsToFile(file, specifier) {
-      const isLeading = resolver.leads(absoluteOf(file), specifier)
-      led.set(`${file.path}\0${specifier}\0leads`, [file, specifier, isLeading])
-      return isLeading
-    },
+    leadsToFile,
+    isMapped: (specifier) => resolver.mapped(specifier).length > 0,
     meaningOfExpression,
     meaningOf(file, name) {
       const [namespace, member] = name.split('.') as [string, string?]
@@ -361,7 +379,7 @@ export function openProgram(root: string, entry: string): Program {
       dependencies.add(file)
       return file
     },
-    namesInType,
+    namesInType: (file, name) => namesInType(file, name),
     sdkDecorator(file, { callee }) {
       const origin = callee.kind === 'name' ? file.imports.get(callee.name) : undefined
       if (origin?.from === sdkName) return origin.name // as nearly always

@@ -22,8 +22,8 @@ export interface SourceFile {
   importsEnd: number
   /** `import { … }` of values: where the last name ends. */
   namedImports: { from: string; lastName: number }[]
-  /** Every other file that this one needs at run time. */
-  needs: { from: string; place: Place }[]
+  /** Every import and re-export of values. `names` are the local names of an import; absent for one that has none. */
+  needs: { from: string; place: Place; names?: string[] }[]
   /** Exported name → a local one, or one of another file. */
   exports: Map<string, ({ local: string } | { from: string; name: string }) & { isTypeOnly?: boolean }>
   /** `export * from` */
@@ -46,6 +46,8 @@ export interface SourceFile {
   /** `eval(…)` and `new Function(…)`. */
   evals: { text: string; place: Place }[]
   errors: { message: string; place: Place }[]
+  /** Why nothing of the file is known, where its reader failed. */
+  failure: { reason: string; isOfSystem: boolean } | undefined
 }
 
 /** What is called or constructed where no request is served: at module scope, or while an instance is built. */
@@ -76,27 +78,8 @@ export function parse(path: string, text: string): SourceFile {
     languageVersion: ts.ScriptTarget.Latest,
     jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
   })
-  const file: SourceFile = {
-    path,
-    lineStarts: tree.getLineStarts(),
-    classes: [],
-    imports: new Map(),
-    importsEnd: text.startsWith('#!') ? text.search(/\r?\n|$/) : 0,
-    namedImports: [],
-    needs: [],
-    exports: new Map(),
-    stars: [],
-    constants: new Map(),
-    declared: new Set(),
-    types: new Map(),
-    decorators: [],
-    placed: new Set(),
-    uses: [],
-    earlyCalls: [],
-    wholeImports: [],
-    evals: [],
-    errors: [],
-  }
+  const file = emptyFile(path, tree.getLineStarts())
+  file.importsEnd = text.startsWith('#!') ? text.search(/\r?\n|$/) : 0
   const at = (node: TS.Node): Place => ({ file: path, start: node.getStart(tree), end: node.end })
   const written = (node: TS.Node) => {
     const source = text.slice(node.getStart(tree), node.end).replace(/\s+/g, ' ')
@@ -114,6 +97,32 @@ export function parse(path: string, text: string): SourceFile {
   for (const statement of tree.statements) readStatement(reader, statement)
   scan(reader)
   return file
+}
+
+/** A file that declares nothing. */
+export function emptyFile(path: string, lineStarts: readonly number[]): SourceFile {
+  return {
+    path,
+    lineStarts,
+    classes: [],
+    imports: new Map(),
+    importsEnd: 0,
+    namedImports: [],
+    needs: [],
+    exports: new Map(),
+    stars: [],
+    constants: new Map(),
+    declared: new Set(),
+    types: new Map(),
+    decorators: [],
+    placed: new Set(),
+    uses: [],
+    earlyCalls: [],
+    wholeImports: [],
+    evals: [],
+    errors: [],
+    failure: undefined,
+  }
 }
 
 function readStatement(reader: Reader, node: TS.Statement): void {
@@ -140,10 +149,25 @@ function readStatement(reader: Reader, node: TS.Statement): void {
 
 /** Every name that a file exports must be known as its own, also where its value is not: else `export *` would supply it. */
 function declare(file: SourceFile, node: TS.Statement, name: TS.Node | undefined): void {
-  if (!name || !ts.isIdentifier(name)) return
+  if (!name || !ts.isIdentifier(name) || isMissing(name)) return
   file.declared.add(name.text)
   if (!hasModifier(node, ts.SyntaxKind.ExportKeyword)) return
   if (!hasModifier(node, ts.SyntaxKind.DefaultKeyword)) file.exports.set(name.text, { local: name.text })
+}
+
+/** Where the parser missed a name, it makes an empty one: a name that no other declaration may be found by. */
+function isMissing({ text }: TS.ModuleExportName): boolean {
+  return text === ''
+}
+
+/** What an import or an export names, unless the statement is only half written. */
+function specifierOf(node: TS.Expression | undefined): string | undefined {
+  return node && ts.isStringLiteralLike(node) ? node.text : undefined
+}
+
+/** TypeScript's parser takes any expression there, and leaves the complaint to the type checker. */
+function refuseSpecifier(file: SourceFile, place: Place): void {
+  file.errors.push({ message: 'String literal expected', place })
 }
 
 /** `const { a, b: [c] } = …` */
@@ -163,19 +187,30 @@ function readDefault({ file, readExpression }: Reader, { expression, isExportEqu
 }
 
 function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: TS.ImportDeclaration): void {
-  const from = (moduleSpecifier as TS.StringLiteral).text
+  const from = specifierOf(moduleSpecifier)
+  if (from === undefined) {
+    refuseSpecifier(file, at(moduleSpecifier))
+    return
+  }
   file.importsEnd = end
-  if (!importClause?.isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier) })
-  if (importClause?.name) file.imports.set(importClause.name.text, { from, name: 'default' })
+  const names: string[] = []
+  const add = (local: TS.Identifier, name: string, isType = false) => {
+    if (isMissing(local)) return
+    file.imports.set(local.text, { from, name, ...(isType ? { isTypeOnly: true } : {}) })
+    if (!isType) names.push(local.text)
+  }
+  if (!importClause?.isTypeOnly) {
+    file.needs.push({ from, place: at(moduleSpecifier), ...(importClause ? { names } : {}) })
+  }
+  if (importClause?.name) add(importClause.name, 'default', importClause.isTypeOnly)
   const bindings = importClause?.namedBindings
   if (!bindings) return
-  if (ts.isNamespaceImport(bindings)) file.imports.set(bindings.name.text, { from, name: '*' })
+  if (ts.isNamespaceImport(bindings)) add(bindings.name, '*', importClause.isTypeOnly)
   else {
     const last = bindings.elements.at(-1)
     if (last && !importClause.isTypeOnly) file.namedImports.push({ from, lastName: last.end })
     for (const { name, propertyName, isTypeOnly } of bindings.elements) {
-      const isType = isTypeOnly || importClause.isTypeOnly
-      file.imports.set(name.text, { from, name: (propertyName ?? name).text, ...(isType ? { isTypeOnly: true } : {}) })
+      add(name, (propertyName ?? name).text, isTypeOnly || importClause.isTypeOnly)
     }
   }
 }
@@ -184,18 +219,24 @@ function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }
 function readImportEquals(file: SourceFile, node: TS.ImportEqualsDeclaration): void {
   const { name, moduleReference } = node
   declare(file, node, name)
+  if (isMissing(name)) return
   if (ts.isExternalModuleReference(moduleReference) && ts.isStringLiteral(moduleReference.expression)) {
     file.imports.set(name.text, { from: moduleReference.expression.text, name: '*' })
   }
 }
 
 function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: TS.ExportDeclaration): void {
-  const from = moduleSpecifier && (moduleSpecifier as TS.StringLiteral).text
+  const from = specifierOf(moduleSpecifier)
+  if (moduleSpecifier && from === undefined) {
+    refuseSpecifier(file, at(moduleSpecifier))
+    return
+  }
   if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as TS.Expression) })
   if (!exportClause) {
     if (from !== undefined) file.stars.push(from)
   } else if (ts.isNamedExports(exportClause)) {
     for (const element of exportClause.elements) {
+      if (isMissing(element.name)) continue
       const source = (element.propertyName ?? element.name).text
       const origin = from === undefined ? { local: source } : { from, name: source }
       file.exports.set(element.name.text, { ...origin, isTypeOnly: isTypeOnly || element.isTypeOnly })
@@ -204,6 +245,7 @@ function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTyp
 }
 
 function readEnum({ file, at, written, readExpression }: Reader, node: TS.EnumDeclaration): void {
+  if (isMissing(node.name)) return
   let next: number | undefined = 0
   const known = new Map<string, Expression>()
   const properties: Property[] = node.members.map((member) => {

@@ -34,6 +34,8 @@ export function scan({ tree, ...shared }: Reader): void {
         return
       case ts.SyntaxKind.InterfaceDeclaration:
       case ts.SyntaxKind.TypeAliasDeclaration:
+        // the parser takes decorators there, where nothing is left at run time that could carry them
+        for (const one of (node as TS.InterfaceDeclaration).modifiers ?? []) visit(one, when)
         return
       case ts.SyntaxKind.BinaryExpression: {
         const terms = termsOf(node as TS.BinaryExpression)

@@ -2,14 +2,14 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { sourcesBelow } from './listing.ts'
-import { parse, type SourceFile } from './project.ts'
+import { emptyFile, parse, type SourceFile } from './project.ts'
 
 export interface Sources {
   root: string
   /** Absolute paths of every source below the entry's folder, sorted (contract 1.8). */
   listed: readonly string[]
   isListed(absolute: string): boolean
-  /** The file's model, read now if it was not yet. @throws when it cannot be read. */
+  /** The file's model, read now if it was not yet; an empty one with its `failure` where it cannot be read. */
   read(absolute: string): SourceFile
   /** The text that the model is of: what is on the disk may be another by now. */
   textOf(absolute: string): string
@@ -52,11 +52,29 @@ export function openSources(root: string, folder: string): Sources {
   function read(absolute: string): SourceFile {
     const before = versions.get(absolute)
     if (before) return before.file
-    const text = withoutMark(fs.readFileSync(absolute, 'utf8'))
-    const file = parse(nameOf(absolute), text)
-    versions.set(absolute, { file, text })
-    current.add(file)
-    return file
+    const version = readVersion(absolute)
+    versions.set(absolute, version)
+    current.add(version.file)
+    return version.file
+  }
+
+  /** One file that cannot be read must not keep the others from being judged. */
+  function readVersion(absolute: string): Version {
+    const name = nameOf(absolute)
+    let text: string
+    try {
+      text = withoutMark(fs.readFileSync(absolute, 'utf8'))
+    } catch (error) {
+      return { file: { ...emptyFile(name, [0]), failure: { reason: reasonOf(error), isOfSystem: true } }, text: '' }
+    }
+    try {
+      return { file: parse(name, text), text }
+    } catch (error) {
+      return {
+        file: { ...emptyFile(name, lineStartsIn(text)), failure: { reason: reasonOf(error), isOfSystem: false } },
+        text,
+      }
+    }
   }
 
   return {
@@ -84,7 +102,7 @@ export function openSources(root: string, folder: string): Sources {
       const version = versions.get(absolute)
       if (version) return version.file.lineStarts
       const text = fs.existsSync(absolute) ? withoutMark(fs.readFileSync(absolute, 'utf8')) : ''
-      return [0, ...[...text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ index, 0: end }) => index + end.length)]
+      return lineStartsIn(text)
     },
     nameOf,
     refresh(touched) {
@@ -104,6 +122,16 @@ export function openSources(root: string, folder: string): Sources {
       return before.size !== known.size || [...touched].some((absolute) => before.has(absolute) !== known.has(absolute))
     },
   }
+}
+
+function lineStartsIn(text: string): number[] {
+  return [0, ...[...text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ index, 0: end }) => index + end.length)]
+}
+
+/** The first line of an error's message. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.split('\n')[0]!
 }
 
 export function withoutMark(text: string): string {

@@ -26,6 +26,12 @@ export function spread(list: Fact): Fact[] {
 
 /** A constant's value, at the place where the constant is used: that is where a refusal must point. */
 export function relocate(fact: Fact, place: Place, text: string): Fact {
-  if (fact.kind === 'unknown') return { kind: 'unknown', text, place }
+  if (fact.kind === 'unknown') return { kind: 'unknown', text, place, ...(fact.isLost ? { isLost: true } : {}) }
   return fact.kind === 'class' ? { ...fact, place } : { ...fact, place, isElsewhere: true }
+}
+
+/** A value as a message names it. */
+export function describe(fact: Fact): string {
+  if (fact.kind === 'literal') return fact.value === undefined ? 'undefined' : JSON.stringify(fact.value)
+  return { list: 'a list', record: 'an object', class: 'a class', unknown: 'what it is' }[fact.kind]
 }

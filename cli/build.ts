@@ -76,15 +76,15 @@ async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const { harmless } = await import('../build/columns.ts')
   const compiler = openCompiler(target)
   let count = 0
+  const edited = new Set<string>()
   const done = new Set<string>()
   let touched = new Set<string>()
-  const edited = new Set<string>()
   try {
     for (let round = 0; round < mostRounds; round++) {
       // a file that was written in the same moment as it was read looks as it did
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
-      for (const file of changed) edited.add(path.relative(root, file))
+      for (const file of changed) edited.add(path.relative(root, file).split(path.sep).join('/'))
       if (fixed.length === 0) break
       count += fixed.length
       for (const { slug, fix, place } of fixed) {

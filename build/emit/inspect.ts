@@ -4,6 +4,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type esbuild from 'esbuild'
 import type { Place } from '../declaration.ts'
+import { hintFor } from '../elsewhere.ts'
 import type { Program } from '../program.ts'
 import { parse } from '../project.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
@@ -79,8 +80,8 @@ export function failures(
 function inOwnWords(text: string): string {
   const [, missing] = /^No matching export in ".*\bsdk\/index\.[jt]s" for import "(.*)"$/.exec(text) ?? []
   if (missing === undefined) return text
-  const hint = /(?:Exception|Error)$/.test(missing) ? ': throw an `HttpError`' : ''
-  return `@stack/backend exports no "${missing}"${hint}`
+  const hint = /(?:Exception|Error)$/.test(missing) ? 'throw an `HttpError`' : hintFor(missing)
+  return `@stack/backend exports no "${missing}"${hint === undefined ? '' : `: ${hint}`}`
 }
 
 export function located(one: Refusal<Place>, { locate }: Program): Refusal {

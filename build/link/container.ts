@@ -1,6 +1,6 @@
 /** The classes that are constructed, dependencies before dependents: the order is fixed here, once (contract 2.2). */
 import type { Component } from '../../runtime/table.ts'
-import { type Application, listings } from '../application.ts'
+import { type Application, answerTo, listings } from '../application.ts'
 import type { ClassDeclaration } from '../declaration.ts'
 
 export interface Container {
@@ -18,7 +18,7 @@ export function linkContainer(application: Application): Container {
     if (placed.has(declaration)) return
     placed.add(declaration)
     for (const { target } of declaration.dependencies) {
-      if (target !== undefined) place(application.byId.get(target)!)
+      if (target !== undefined) place(answerTo(application, target)!)
     }
     declarations.push(declaration)
   }
@@ -35,7 +35,7 @@ export function linkContainer(application: Application): Container {
       file,
       line,
       dependencies: dependencies.map(({ target }) =>
-        target === undefined ? null : indexOf(application.byId.get(target)!),
+        target === undefined ? null : indexOf(answerTo(application, target)!),
       ),
     })),
   }

@@ -24,6 +24,7 @@ export function readConstructor(
         type,
         isOptional,
         target: meaning?.kind === 'class' ? meaning.id : undefined,
+        isLost: meaning?.kind === 'foreign' && meaning.isLost,
       }
     })
     return { dependencies, unknownBase: undefined }
@@ -41,7 +42,8 @@ export function readConstructor(
       return { dependencies, unknownBase: inherited.unknownBase && base.place }
     }
   }
-  return { dependencies: [], unknownBase: isForeign(file, base) ? undefined : base.place }
+  const isLost = meaning?.kind === 'foreign' && meaning.isLost // said where it is imported
+  return { dependencies: [], unknownBase: isLost || isForeign(file, base) ? undefined : base.place }
 }
 
 /** A global like `Error`, or what a package exports: such a class takes nothing that a module could provide. */

@@ -3,9 +3,11 @@ import type { ClassSyntax } from '../classes.ts'
 import { ambientServices, type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
 import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
+import { reasonOf } from '../sources.ts'
 import { readConstructor } from './container.ts'
 import { readEarlyCalls } from './early.ts'
-import { readForeignMarks, readMarks } from './marks.ts'
+import { readLostImports } from './imports.ts'
+import { readForeignMarks, readMarks, readUnimported } from './marks.ts'
 import { createMigrationReader } from './migrations.ts'
 import { unwrappedCalls } from './policies.ts'
 import { relationsOf } from './relations.ts'
@@ -37,17 +39,19 @@ export function createReader(program: Program): () => Declarations {
     for (const file of queue) {
       const kept = cache.get(file)
       const found =
-        kept && program.holds(kept) ? program.confirmed(kept) : program.tracked(() => readFile(program, file))
+        kept && program.holds(kept) ? program.confirmed(kept) : program.tracked(() => readSafely(program, file))
       current.set(file, found)
       for (const dependency of found.dependencies) queue.add(dependency)
     }
     cache = current
     const files = [...current].map(([{ path }, { value }]) => ({ path, value })).sort(byPath)
     const migrations = readMigrations()
+    const gathered = gather(program, files)
     return {
-      ...gather(program, files),
-      policyCalls: migrations.flatMap(unwrappedCalls),
-      relations: relationsOf(migrations),
+      ...gathered,
+      unreadable: [...gathered.unreadable, ...migrations.unreadable],
+      policyCalls: migrations.texts.flatMap(unwrappedCalls),
+      relations: relationsOf(migrations.texts),
     }
   }
 }
@@ -62,13 +66,18 @@ function gather(
 ): Omit<Declarations, 'policyCalls' | 'relations'> {
   const all = <K extends ListKey>(key: K) =>
     files.flatMap(({ value }) => value[key] as FileDeclarations[K][number][]) as FileDeclarations[K]
+  const bundled = bundledOf(program.entry, files)
   return {
     entry: program.entry,
     files: new Set(files.map(({ path }) => path)),
-    bundled: bundledOf(program.entry, files),
+    bundled,
     tsconfig: program.tsconfig(),
     classes: all('classes'),
-    lostImports: all('lostImports'),
+    // a program of its own, like a seed script, is not bundled and need not find its packages at build
+    lostImports: all('lostImports').filter(
+      ({ kind, place }) => (kind !== 'package' && kind !== 'builtin') || bundled.has(place.file),
+    ),
+    unreadable: all('unreadable'),
     strayMarks: all('strayMarks'),
     markValues: all('markValues'),
     unimported: all('unimported'),
@@ -97,6 +106,37 @@ function bundledOf(entry: string, files: { path: string; value: FileDeclarations
   return bundled
 }
 
+/** A reader that fails must neither end the build nor hide what the other files do wrong. */
+function readSafely(program: Program, file: SourceFile): FileDeclarations {
+  if (file.failure) return nothingOf(file, file.failure)
+  try {
+    return readFile(program, file)
+  } catch (error) {
+    return nothingOf(file, { reason: reasonOf(error), isOfSystem: false })
+  }
+}
+
+function nothingOf({ path, lineStarts }: SourceFile, failure: NonNullable<SourceFile['failure']>): FileDeclarations {
+  return {
+    isDeclaring: false,
+    needs: [],
+    classes: [],
+    lostImports: [],
+    unreadable: [{ ...failure, place: { file: path, start: 0, end: Math.max(0, (lineStarts[1] ?? 1) - 1) } }],
+    strayMarks: [],
+    markValues: [],
+    unimported: [],
+    foreignMarks: [],
+    earlyCalls: [],
+    evals: [],
+    syntaxErrors: [],
+    usesDatabase: false,
+    usesServices: false,
+    defaultImports: [],
+    imports: [],
+  }
+}
+
 function readFile(program: Program, file: SourceFile): FileDeclarations {
   const classes = file.classes.map((syntax) => readClass(program, file, syntax))
   const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
@@ -108,16 +148,11 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
       return source === undefined ? [] : [program.sources.nameOf(source)]
     }),
     classes,
-    lostImports: file.needs
-      .filter(({ from }) => !program.leadsToFile(file, from))
-      .map(({ from, place }) => ({ specifier: from, place })),
+    lostImports: readLostImports(program, file),
+    unreadable: [],
     strayMarks: readMarks(program, file, stray),
     markValues: readMarkValues(program, file),
-    unimported: file.decorators.flatMap(({ callee, place }) =>
-      callee.kind === 'name' && decoratorNames.has(callee.name) && !isKnown(file, callee.name)
-        ? [{ name: callee.name, place }]
-        : [],
-    ),
+    unimported: readUnimported(file),
     foreignMarks: file.classes.flatMap((syntax) => readForeignMarks(program, file, syntax)),
     earlyCalls: readEarlyCalls(program, file),
     evals: file.evals,
@@ -178,16 +213,16 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
     isDefaultExport: syntax.defaultKeyword !== undefined || (exportName === undefined && isDefault(file, syntax)),
     isAbstract: syntax.isAbstract,
     isSchema: syntax.isSchema || (syntax.base !== undefined && base?.kind !== 'class'),
+    implemented: syntax.implemented.map((name) => {
+      const meaning = program.meaningOf(file, name)
+      return { name: name.slice(name.lastIndexOf('.') + 1), id: meaning?.kind === 'class' ? meaning.id : undefined }
+    }),
     base: base?.kind === 'class' && syntax.base ? { id: base.id, place: syntax.base.place } : undefined,
     marks: readMarks(program, file, syntax.decorators),
     ...readConstructor(program, file, syntax),
     members: readMembers(program, file, syntax.members),
     memberNames: syntax.memberNames,
   }
-}
-
-function isKnown({ imports, constants, declared, classes }: SourceFile, name: string): boolean {
-  return imports.has(name) || constants.has(name) || declared.has(name) || classes.some((one) => one.name === name)
 }
 
 /** `export default X` below the class does the same as `export default class X`. */

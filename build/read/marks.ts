@@ -1,6 +1,9 @@
 /** Decorators of the SDK, by what they are imported as: never by spelling. */
+
+import { nearest } from '../../src/wire/nearest.ts'
 import type { ClassSyntax, DecoratorSyntax } from '../classes.ts'
-import { decoratorNames, type ForeignMark, type Mark, sdkName } from '../declaration.ts'
+import { decoratorNames, type ForeignMark, type Mark, sdkName, type UnimportedMark } from '../declaration.ts'
+import { isServerFramework } from '../elsewhere.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
@@ -25,23 +28,55 @@ function isSchemaArgument(name: string, index: number, { kind }: Expression): bo
   return index === 1 && (name === 'Param' || name === 'Query' || name === 'Header')
 }
 
-/** Decorators on a class and inside of it that bear the name of one of the SDK's and come from elsewhere. */
+/** Decorators on a class and inside of it that bear the name of one of the SDK's, or serve requests, and come from elsewhere. */
 export function readForeignMarks(program: Program, file: SourceFile, syntax: ClassSyntax): ForeignMark[] {
   const classId = `${file.path}#${syntax.name ?? 'default'}`
   const read = (decorators: readonly DecoratorSyntax[], member?: string) =>
     decorators.flatMap(({ callee, place }): ForeignMark[] => {
-      if (callee.kind !== 'name' || !decoratorNames.has(callee.name)) return []
-      const origin = file.imports.get(callee.name)
+      const root = callee.kind === 'member' && callee.of.kind === 'name' ? callee.of : callee
+      if (root.kind !== 'name') return []
+      const origin = file.imports.get(root.name)
       if (origin?.from === sdkName) return []
+      if (!origin && !file.declared.has(root.name)) return [] // said as not imported
       const meaning = program.meaningOfExpression(file, callee)
       if (meaning?.kind === 'sdk') return []
-      if (!origin && !file.declared.has(callee.name)) return [] // said as not imported
-      const from = meaning?.kind === 'foreign' ? meaning.from : (origin?.from ?? 'this very file')
-      return [{ classId, member, name: callee.name, from, isOfPackage: meaning?.kind === 'foreign', place }]
+      const name = callee.kind === 'name' ? callee.name : callee.kind === 'member' ? callee.text : root.name
+      if (meaning?.kind !== 'foreign') {
+        if (callee.kind !== 'name' || !decoratorNames.has(name)) return []
+        const from = origin?.from ?? 'this very file'
+        return [{ classId, member, name, exported: name, from, isOfPackage: false, isLost: false, place }]
+      }
+      const { name: exported, from, isLost } = meaning
+      const isOurs = decoratorNames.has(exported) || (callee.kind === 'name' && decoratorNames.has(name))
+      const isNear = isOurs || nearest(exported, [...decoratorNames]) !== undefined
+      if (!isNear && !isServerFramework(from)) return []
+      return [{ classId, member, name, exported, from, isOfPackage: true, isLost, place }]
     })
   const inside = syntax.members.flatMap(({ name, decorators, parameters }) => [
     ...read(decorators, name),
     ...parameters.flatMap((parameter) => read(parameter.decorators, name)),
   ])
   return [...read(syntax.decorators), ...inside]
+}
+
+/** Decorators that the file neither imports nor declares. */
+export function readUnimported(file: SourceFile): UnimportedMark[] {
+  const owners = new Map<DecoratorSyntax, string>()
+  for (const { name = 'default', decorators, members } of file.classes) {
+    const inside = members.flatMap((member) => [
+      ...member.decorators,
+      ...member.parameters.flatMap((parameter) => parameter.decorators),
+    ])
+    for (const decorator of [...decorators, ...inside]) owners.set(decorator, `${file.path}#${name}`)
+  }
+  return file.decorators.flatMap((decorator) => {
+    const { callee, place } = decorator
+    if (callee.kind !== 'name' || callee.name === '' || isKnown(file, callee.name)) return []
+    const classId = owners.get(decorator)
+    return classId !== undefined || decoratorNames.has(callee.name) ? [{ name: callee.name, place, classId }] : []
+  })
+}
+
+function isKnown({ imports, constants, declared, classes }: SourceFile, name: string): boolean {
+  return imports.has(name) || constants.has(name) || declared.has(name) || classes.some((one) => one.name === name)
 }

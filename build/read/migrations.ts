@@ -1,6 +1,8 @@
 /** The files of a project's `migrations/`, in the order in which they run (contract 5.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import type { Declarations } from '../declaration.ts'
+import { reasonOf } from '../sources.ts'
 import { type MigrationText, readMigration } from './relations.ts'
 
 /** How a migration is called: a number, which gives its place in the order, then anything plain. */
@@ -34,17 +36,29 @@ export function migrationsOf(root: string): string[] {
   return migrationsIn(folder).map((name) => path.join(folder, name))
 }
 
+interface Migrations {
+  texts: MigrationText[]
+  unreadable: Declarations['unreadable']
+}
+
 /** @param root absolute. @returns a function that reads them all; a text that is the same is not taken apart again. */
-export function createMigrationReader(root: string): () => MigrationText[] {
+export function createMigrationReader(root: string): () => Migrations {
   let known = new Map<string, { sql: string; text: MigrationText }>()
   return () => {
-    const read = migrationsOf(root).map((absolute) => {
-      const sql = fs.readFileSync(absolute, 'utf8').replace(/^\ufeff/, '')
+    const unreadable: Declarations['unreadable'] = []
+    const read = migrationsOf(root).flatMap((absolute) => {
       const file = `migrations/${path.basename(absolute)}`
-      const kept = known.get(file)
-      return kept?.sql === sql ? kept : { sql, text: readMigration(file, sql) }
+      let sql: string | undefined
+      try {
+        sql = fs.readFileSync(absolute, 'utf8').replace(/^\ufeff/, '')
+        const kept = known.get(file)
+        return [kept?.sql === sql ? kept : { sql, text: readMigration(file, sql) }]
+      } catch (error) {
+        unreadable.push({ reason: reasonOf(error), isOfSystem: sql === undefined, place: { file, start: 0, end: 0 } })
+        return []
+      }
     })
     known = new Map(read.map((one) => [one.text.file, one]))
-    return read.map(({ text }) => text)
+    return { texts: read.map(({ text }) => text), unreadable }
   }
 }

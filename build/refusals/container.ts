@@ -43,14 +43,23 @@ export const container = {
         : `${name} needs \`${parameter}\`, which has no type`,
     fix: () => 'name a class that a module provides; `Database`, `Log` and `Secrets` are imported, never injected',
   }),
-  'dependency-not-provided': define<{ name: string; needed: string; module: string; role: string | undefined }>({
+  'dependency-not-provided': define<{
+    name: string
+    needed: string
+    module: string
+    role: string | undefined
+    /** How an abstract class is provided. */
+    recipe?: string
+  }>({
     summary: 'A class needs another that its module neither provides nor gets from its imports',
     why: 'The classes of a module may depend on its own providers and on what its imports export. Another class would pass that boundary unseen, and one that no module lists would be built although nobody has judged what its constructor takes.',
     message: ({ name, needed, module }) => `${name} needs ${needed}, and ${module} has no provider of it`,
-    fix: ({ needed, module, role }) =>
-      role
-        ? `a class with @${role} cannot be injected: move what is needed of it into a provider`
-        : `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
+    fix: ({ needed, module, role, recipe }) =>
+      recipe
+        ? `${needed} is abstract: add \`${recipe}\` to the \`providers\` of ${module}`
+        : role
+          ? `a class with @${role} cannot be injected: move what is needed of it into a provider`
+          : `add ${needed} to the \`providers\` of ${module}, or import the module that provides it`,
   }),
   'dependency-not-exported': define<{ name: string; needed: string; provider: string }>({
     summary: 'A class needs another that an imported module provides and does not export',
@@ -76,6 +85,24 @@ export const container = {
     why: 'The container would fill its constructor all the same. The decorator tells whoever edits the class that the container builds it, so that what its constructor takes must be classes that a module provides.',
     message: ({ name }) => `${name} takes constructor parameters and lacks @Injectable`,
     fix: ({ name }) => `write \`@Injectable()\` above \`class ${name}\``,
+  }),
+  'recipe-malformed': define<{ reason: string; instead: string | undefined }>({
+    summary: 'An object among the `providers` is not `{ provide, useClass }` with two classes',
+    why: 'A recipe is read at build and says which class answers for another one. A value, a factory or a name to inject by would need a container that runs them, and there is none: what was to be injected would be `undefined`.',
+    message: ({ reason }) => `a recipe ${reason}`,
+    fix: ({ instead }) => instead ?? 'write `{ provide: Orders, useClass: PgOrders }`, with two classes of the project',
+  }),
+  'recipe-not-assignable': define<{ provided: string; used: string }>({
+    summary: 'The class that a recipe uses neither extends nor implements the one that it provides',
+    why: 'Whoever depends on the provided class would get an instance that may lack its methods. The build reads the words of the class: that its members fit is for `tsc` to say, which it does once the class says what it implements.',
+    message: ({ provided, used }) => `${used} is to answer for ${provided}, and neither extends nor implements it`,
+    fix: ({ provided, used }) => `write \`class ${used} implements ${provided}\`, or \`extends ${provided}\``,
+  }),
+  'recipe-twice': define<{ provided: string }>({
+    summary: 'A class is provided by two recipes with different classes, or by a recipe and by itself',
+    why: 'There is one instance of a class for each isolate, whichever module asks. Of two answers one would be given everywhere, and which one would depend on the order of modules.',
+    message: ({ provided }) => `${provided} has two answers: it is provided in another way already`,
+    fix: () => 'keep one of them',
   }),
   'listed-twice': define<{ name: string; list: string }>({
     severity: 'warning',

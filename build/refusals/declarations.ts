@@ -1,5 +1,8 @@
 /** Refusals of classes, decorators and what they are given. */
+import { decoratorNames, type LostImport } from '../declaration.ts'
 import { define, didYouMean } from './definition.ts'
+
+type Lost = Pick<LostImport, 'kind' | 'alias' | 'relative'>
 
 export const declarations = {
   'syntax-error': define<{ reason: string }>({
@@ -8,11 +11,45 @@ export const declarations = {
     message: ({ reason }) => `this file does not parse: ${reason}`,
     fix: () => 'correct the syntax; the rest of this file is judged once it parses',
   }),
-  'import-lost': define<{ specifier: string }>({
-    summary: 'A relative import leads to no file',
-    why: 'The project could not be bundled. A class or a constant that comes from there is unknown to the build too, so what depends on it would be refused for the wrong reason.',
-    message: ({ specifier }) => `the import "${specifier}" leads to no file`,
-    fix: () => 'correct the path; what follows from it in this file is judged then',
+  'file-unreadable': define<{ reason: string; isOfSystem: boolean }>({
+    summary: 'The build fails while it reads one file',
+    why: 'Nothing that this file declares is known, so a route or a rule in it would be missing. The other files are judged all the same; what they take from this one is judged once it can be read.',
+    message: ({ reason, isOfSystem }) =>
+      isOfSystem ? `this file cannot be opened: ${reason}` : `the build failed while it read this file: ${reason}`,
+    fix: ({ isOfSystem }) =>
+      isOfSystem
+        ? 'let the user who builds read the file, or move it out of the folder of the entry'
+        : 'this is a defect of the build: please report it with this file; until then, split the file or simplify what is deeply nested in it',
+  }),
+  'import-lost': define<{ specifier: string; count: number } & Lost>({
+    summary: 'An import leads to no file, or is of a package that is not installed',
+    why: 'The project could not be bundled. A class or a constant that comes from there is unknown to the build too, so what depends on it would be refused for the wrong reason. It is judged once the import leads somewhere.',
+    message: ({ specifier, count, kind, alias }) => {
+      const times = count > 1 ? ` (${count} imports)` : ''
+      if (kind === 'package') return `the package "${specifier}" is not installed${times}`
+      if (kind === 'builtin') return `the import "${specifier}" leads to no package${times}`
+      if (kind === 'file') return `the import "${specifier}" leads to no file${times}`
+      return `the import "${specifier}" leads to no file: tsconfig.json has no path "${alias!.pattern}"${times}`
+    },
+    fix: ({ specifier, kind, alias, relative }) => {
+      if (kind === 'builtin') return `a module of Node has a prefix: write "node:${specifier}"`
+      if (kind === 'alias') {
+        const entry = `"paths": { "${alias!.pattern}": ["${alias!.target}"] }`
+        return `add \`${entry}\` to the \`compilerOptions\` of tsconfig.json, or write "${relative}"`
+      }
+      if (kind === 'prefix') {
+        const entry = `"paths": { "${alias!.pattern}": ["${alias!.target}"] }`
+        return `say in the \`compilerOptions\` of tsconfig.json where these files are, for example \`${entry}\``
+      }
+      if (kind === 'package') {
+        return specifier.startsWith('@nestjs/')
+          ? 'take what `@stack/backend` has of it from there, and remove the rest'
+          : `install it, for example with \`npm install ${specifier}\`, or remove what uses it`
+      }
+      return /^\.{1,2}(?:\/|$)/.test(specifier)
+        ? 'correct the path'
+        : 'correct the path; what an alias stands for is said by `paths` in the `compilerOptions` of tsconfig.json'
+    },
   }),
   'bundle-failed': define<{ reason: string }>({
     summary: 'The bundler cannot resolve an import, find an export, or compile a file',
@@ -47,11 +84,17 @@ export const declarations = {
     message: ({ name }) => `the class ${name} is not exported`,
     fix: ({ name }) => `write \`export class ${name}\``,
   }),
-  'class-abstract': define<{ name: string; role: string }>({
+  'class-abstract': define<{ name: string; role: string; isListed?: boolean }>({
     summary: 'An abstract class has a decorator of the SDK, or stands in the `providers` of a module',
     why: '`abstract` is erased: the container would construct the class all the same, and a call of a member that only a subclass implements would end in 500. On a module, which is never constructed, the keyword would mean nothing.',
-    message: ({ name, role }) => `the class ${name} has @${role} and is abstract`,
-    fix: ({ role }) => `remove \`abstract\`, or move @${role} to the class that extends it`,
+    message: ({ name, role, isListed }) =>
+      isListed
+        ? `the class ${name} stands in \`providers\` and is abstract`
+        : `the class ${name} has @${role} and is abstract`,
+    fix: ({ name, role, isListed }) =>
+      isListed
+        ? `list \`{ provide: ${name}, useClass: … }\` with the class that extends it, or remove \`abstract\``
+        : `remove \`abstract\`, or move @${role} to the class that extends it`,
   }),
   'class-with-two-roles': define<{ name: string; roles: string }>({
     summary: 'A class has more than one of @Module, @Controller and @Webhook',
@@ -71,11 +114,17 @@ export const declarations = {
     message: ({ name }) => `@${name} must be called`,
     fix: ({ form }) => `write \`${form}\``,
   }),
-  'decorator-not-imported': define<{ name: string }>({
-    summary: "A decorator has a name of the SDK's, and the file neither imports nor declares it",
+  'decorator-not-imported': define<{ name: string; near?: string | undefined; hint?: string | undefined }>({
+    summary: 'A decorator is neither imported nor declared in its file',
     why: 'A decorator is known by what it is imported as, so this one would be neither read nor erased. What it declares would be missing, and the worker would not start: the name is not defined.',
-    message: ({ name }) => `@${name} is not imported`,
-    fix: ({ name }) => `write \`import { ${name} } from '@stack/backend'\``,
+    message: ({ name, near }) => `@${name} is not imported${didYouMean(near)}`,
+    fix: ({ name, near, hint }) => {
+      if (near) return `write \`@${near}\`, and import it from '@stack/backend'`
+      if (hint) return hint
+      return decoratorNames.has(name)
+        ? `write \`import { ${name} } from '@stack/backend'\``
+        : 'import it from the file that declares it, or remove it'
+    },
   }),
   'decorator-as-value': define<{ name: string }>({
     summary: 'A decorator of the SDK is used as a value: in a variable, as an argument, behind a function',
@@ -153,12 +202,13 @@ export const declarations = {
       `${className} has two members named ${name}: only one of them is there at run time`,
     fix: () => 'give one of them another name',
   }),
-  'decorator-foreign': define<{ name: string; from: string }>({
-    summary: "A decorator in a controller or webhook has a name of the SDK's and comes from elsewhere",
+  'decorator-foreign': define<{ name: string; from: string; known: string | undefined; hint: string | undefined }>({
+    summary: "A decorator has a name of the SDK's, or is a server framework's, and comes from elsewhere",
     why: 'A decorator is known by what it is imported as, so `@Get` from `@nestjs/common` makes no row of the route table: its path would answer 404. It is not erased either, but runs as the worker loads, for a framework that is not there.',
     message: ({ name, from }) =>
       `this @${name} comes from ${from.includes(' ') ? from : `"${from}"`}, so the build does not read it`,
-    fix: ({ name }) => `import ${name} from '@stack/backend'`,
+    fix: ({ known, hint }) =>
+      hint ?? (known ? `import ${known} from '@stack/backend'` : 'remove it: nothing here reads what it sets'),
   }),
   'tsconfig-without-decorators': define<object>({
     severity: 'warning',
@@ -174,11 +224,25 @@ export const declarations = {
     message: () => 'tsconfig.json sets `emitDecoratorMetadata`: no metadata is emitted, and none is needed',
     fix: () => 'write `"emitDecoratorMetadata": false`, or remove it',
   }),
+  'wrapper-not-called': define<{ name: string; kind: string; method: string; instead: string }>({
+    severity: 'warning',
+    summary: 'A provider is a guard, pipe, exception filter, interceptor or middleware of another framework',
+    why: 'Between a request and its handler runs what the route declares and nothing else: identity, rule, schemas. Such a class never runs, so what it should refuse, convert or record passes by. A guard that never runs leaves its routes as open as their rule says.',
+    message: ({ name, kind, method }) =>
+      `${name} is ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}, and nothing calls its \`${method}\``,
+    fix: ({ instead }) => instead,
+  }),
   'hook-not-called': define<{ name: string; className: string }>({
     severity: 'warning',
     summary: 'A class has a method with the name of a lifecycle hook that other frameworks call',
     why: 'Nobody calls it: an instance is built at its first use, lives as long as its isolate, and is never told of an end. What such a method would prepare is not there.',
-    message: ({ name, className }) => `nobody calls ${className}.${name}: there are no lifecycle hooks`,
-    fix: () => 'do it in the constructor where it needs no request, else in the handler that needs it',
+    message: ({ name, className }) =>
+      name === 'configure'
+        ? `nothing calls ${className}.configure: there is no middleware`
+        : `nothing calls ${className}.${name}: there are no lifecycle hooks`,
+    fix: ({ name }) =>
+      name === 'configure'
+        ? 'do it in the handlers, or in what they call; who may call a route is said by its option `auth`'
+        : 'do it in the constructor where it needs no request, else in the handler that needs it',
   }),
 }

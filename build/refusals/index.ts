@@ -36,6 +36,8 @@ export interface Refusal<P extends Place = Location> {
   isMasked: boolean
   /** What `--fix` does: exactly what `fix` says; empty where that takes a decision. */
   edits: Edit[]
+  /** It may only seem so, because something cannot be read or found that is refused itself. */
+  isConsequence?: true
 }
 
 /** A second place that the refusal is about. */
@@ -51,6 +53,11 @@ export interface Edit {
 }
 
 type About<S extends Slug> = (typeof refusals)[S] extends Definition<infer A> ? A : never
+
+/** Marks a refusal that is said only where everything could be read. @param isLost whether it depends on what could not. */
+export function consequence(one: Refusal<Place>, isLost: boolean | undefined): Refusal<Place> {
+  return isLost ? { ...one, isConsequence: true } : one
+}
 
 /** One refusal of the catalogue, at its place. */
 export function refusal<S extends Slug>(

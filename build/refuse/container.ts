@@ -1,10 +1,12 @@
 /** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
-import { type Application, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
+import { type Application, answerTo, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
 import { type ClassDeclaration, hasRole, markOf, option, type Place, roles } from '../declaration.ts'
-import { insertion, listing, sdkNameIn } from '../edits.ts'
-import { type Refusal, refusal } from '../refusals/index.ts'
+import { insertion, sdkNameIn } from '../edits.ts'
+import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { notExported } from './declarations.ts'
 import { cycles } from './modules.ts'
+import { refuseHooks, refuseWrappers } from './never-called.ts'
+import { isSubtype, refuseRecipes } from './recipes.ts'
 
 export function refuseContainer(application: Application): Refusal<Place>[] {
   const refused: Refusal<Place>[] = []
@@ -27,7 +29,9 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
       refused.push(notExported(declaration))
     }
     if (!isMarked && declaration.isAbstract) {
-      refused.push(refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable' }))
+      refused.push(
+        refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable', isListed: true }),
+      )
     }
     if (!isMarked && declaration.dependencies.length > 0) {
       const { name, file, place, start } = declaration
@@ -36,14 +40,21 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
       refused.push(refusal('provider-not-injectable', place, { name }, [], edits))
     }
   }
-  return [...unique(refused), ...refuseCycles(application, [...judged])]
+  for (const { declaration } of provided) if (declaration.marks.length === 0) refused.push(...refuseHooks(declaration))
+  return [
+    ...unique([...refused, ...refuseRecipes(application)]),
+    ...refuseWrappers(new Set(provided.map(({ declaration }) => declaration)), judged),
+    ...refuseCycles(application, [...judged]),
+  ]
 }
 
 function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal<Place>[] {
   if (unknownBase) return [refusal('base-unreadable', unknownBase, { name })]
   return dependencies
     .filter(({ target, isOptional }) => target === undefined && !isOptional)
-    .map(({ parameter, type, place }) => refusal('dependency-not-a-class', place, { name, parameter, type }))
+    .map(({ parameter, type, place, isLost }) =>
+      consequence(refusal('dependency-not-a-class', place, { name, parameter, type }), isLost),
+    )
 }
 
 function refuseMissing(
@@ -68,16 +79,20 @@ function refuseMissing(
     if (provider && isImported && !exportsOf(byId, provider).includes(needed)) {
       const related = [{ message: `${provider.name} provides it`, place: provider.place }]
       const about = { name, needed: needed.name, provider: provider.name }
-      return [
-        refusal('dependency-not-exported', place, about, related, listing(application, provider, 'exports', needed)),
-      ]
+      return [refusal('dependency-not-exported', place, about, related)]
     }
     const role = (['Controller', 'Module'] as const).find((one) => hasRole(needed, one))
     const related = provider ? [{ message: `${provider.name} provides it`, place: provider.place }] : []
-    return [
-      refusal('dependency-not-provided', place, { name, needed: needed.name, module: module.name, role }, related),
-    ]
+    const about = { name, needed: needed.name, module: module.name, role, ...recipeFor(application, needed) }
+    return [refusal('dependency-not-provided', place, about, related)]
   })
+}
+
+/** An abstract class cannot be listed: which class answers for it, a recipe says. */
+function recipeFor({ byId, declarations }: Application, needed: ClassDeclaration): { recipe?: string } {
+  if (!needed.isAbstract) return {}
+  const fitting = declarations.classes.filter((one) => !one.isAbstract && isSubtype(byId, one, needed.id))
+  return { recipe: `{ provide: ${needed.name}, useClass: ${fitting.length === 1 ? fitting[0]!.name : '…'} }` }
 }
 
 /** Whether every item of a module's list is a class of the project. */
@@ -86,10 +101,10 @@ function isReadableList(module: ClassDeclaration, list: string): boolean {
   return !fact || (fact.kind === 'list' && fact.items.every(({ kind }) => kind === 'class'))
 }
 
-function refuseCycles({ byId }: Application, declarations: ClassDeclaration[]): Refusal<Place>[] {
+function refuseCycles(application: Application, declarations: ClassDeclaration[]): Refusal<Place>[] {
   const edges = (declaration: ClassDeclaration) =>
     declaration.dependencies.flatMap(({ target, place }) => {
-      const to = target === undefined ? undefined : byId.get(target)
+      const to = target === undefined ? undefined : answerTo(application, target)
       return to ? [{ to, place }] : []
     })
   return cycles(declarations, edges).map((cycle) => {

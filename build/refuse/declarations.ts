@@ -14,10 +14,13 @@ import {
   type Place,
   roles,
   type Tsconfig,
+  type UnimportedMark,
 } from '../declaration.ts'
 import { insertion, sdkNameIn } from '../edits.ts'
+import { hintFor, isServerFramework } from '../elsewhere.ts'
 import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
 import type { Circumstances } from './index.ts'
+import { refuseHooks } from './never-called.ts'
 import { once } from './once.ts'
 
 const isRole = (name: string): name is ClassRole => (roles as readonly string[]).includes(name)
@@ -25,20 +28,19 @@ const isMethod = (name: string) => Object.hasOwn(methods, name)
 const isInjector = (name: string) => (injectors as readonly string[]).includes(name)
 
 export function refuseDeclarations(application: Application, circumstances: Circumstances): Refusal<Place>[] {
-  const { syntaxErrors, classes, strayMarks, markValues, unimported, foreignMarks, lostImports } =
-    application.declarations
+  const { syntaxErrors, classes, strayMarks, markValues, unimported, foreignMarks } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const refused = [
     ...refuseTsconfig(application.declarations.tsconfig),
     ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
     ...refuseMarks(strayMarks, ({ name }) => belongsOf(name)),
-    ...lostImports.map(({ specifier, place }) => refusal('import-lost', place, { specifier })),
-    ...unimported.map(({ name, place }) =>
-      refusal('decorator-not-imported', place, { name }, [], sdkNameIn(application, place.file, name)?.edits),
-    ),
+    ...unimported.flatMap((one) => refuseUnimported(application, one)),
     ...foreignMarks
-      .filter((mark) => isMeant(application, mark))
-      .map(({ name, from, place }) => refusal('decorator-foreign', place, { name, from })),
+      .filter((mark) => !mark.isLost && isMeant(application, mark))
+      .map(({ name, exported, from, place }) => {
+        const known = decoratorNames.has(exported) ? exported : nearestDecorator(exported)
+        return refusal('decorator-foreign', place, { name, from, known, hint: hintFor(exported) })
+      }),
     ...markValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
   ].filter(({ place }) => !unparsed.has(place.file))
   const unreadable = syntaxErrors.map(({ message, place }) =>
@@ -48,11 +50,31 @@ export function refuseDeclarations(application: Application, circumstances: Circ
 }
 
 /**
+ * What nobody declares throws as the worker loads. A name that resembles none of ours may mean something in a function
+ * around it, or to another framework: it counts on a class that has a role.
+ */
+function refuseUnimported(application: Application, { name, place, classId }: UnimportedMark): Refusal<Place>[] {
+  if (decoratorNames.has(name)) {
+    return [refusal('decorator-not-imported', place, { name }, [], sdkNameIn(application, place.file, name)?.edits)]
+  }
+  if (classId === undefined) return []
+  const hint = hintFor(name)
+  const near = hint === undefined ? nearestDecorator(name) : undefined
+  const hasRole = (application.byId.get(classId)?.marks.length ?? 0) > 0
+  return near || hint || hasRole ? [refusal('decorator-not-imported', place, { name, near, hint })] : []
+}
+
+function nearestDecorator(name: string): string | undefined {
+  return nearest(name, [...decoratorNames])
+}
+
+/**
  * A class that has a role is meant to be read, and one that a module lists; there a decorator of the project's own may be
  * just that.
  */
-function isMeant({ byId, modules }: Application, { classId: id, isOfPackage }: ForeignMark): boolean {
+function isMeant({ byId, modules }: Application, { classId: id, isOfPackage, from, exported }: ForeignMark): boolean {
   if ((byId.get(id)?.marks.length ?? 0) > 0) return true
+  if (isServerFramework(from) && decoratorNames.has(exported)) return true
   const isListed = modules.some((module) => lists.some((list) => listed(module, list).some((one) => one.id === id)))
   return isOfPackage && isListed
 }
@@ -86,9 +108,7 @@ const refuseClass = once((declaration, application) => {
   ]
   const [role] = own
   if (!role) return refused
-  for (const hook of hooks.filter((one) => declaration.memberNames.includes(one))) {
-    refused.push(refusal('hook-not-called', place, { name: hook, className: name }))
-  }
+  refused.push(...refuseHooks(declaration))
   const distinct = own.filter((mark, index) => own.findIndex((other) => other.name === mark.name) === index)
   const rival = distinct.find((mark) => mark !== role && mark.name !== 'Injectable' && role.name !== 'Injectable')
   if (rival) {
@@ -148,8 +168,7 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
   return marks.flatMap((mark, index) => {
     const { name, place, isCalled } = mark
     if (!decoratorNames.has(name)) {
-      const hint = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
-      return [refusal('decorator-unknown', place, { name, near: nearest(name, [...decoratorNames]), hint })]
+      return [refusal('decorator-unknown', place, { name, near: nearestDecorator(name), hint: hintFor(name) })]
     }
     const belongs = misplaced(mark)
     if (belongs !== undefined) return [refusal('decorator-misplaced', place, { name, belongs })]
@@ -165,30 +184,6 @@ function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string |
     }
     return []
   })
-}
-
-const hooks = [
-  'onModuleInit',
-  'onApplicationBootstrap',
-  'onModuleDestroy',
-  'beforeApplicationShutdown',
-  'onApplicationShutdown',
-]
-
-/** What decorators that people know from elsewhere are here. */
-const elsewhere: Record<string, string> = {
-  All: 'declare the methods that there are, one by one',
-  Catch: 'throw an `HttpError`: it becomes the answer',
-  Global: 'import the module where its classes are needed',
-  Headers: 'write `@Header(…)`',
-  HttpCode: 'write the option `status` of the route: `@Post(…, { status: 201 })`',
-  Inject: 'type the constructor parameter by the class',
-  Ip: 'take `@Req()`, and read its header `cf-connecting-ip`',
-  Res: 'return a `Response`',
-  Roles: "write the option `auth`: `{ auth: { role: 'staff' } }`",
-  UseFilters: 'throw an `HttpError`: it becomes the answer',
-  UseGuards: 'write the option `auth` of the route, its controller or the root module',
-  UsePipes: 'give the injector a schema: `@Body(schema)`',
 }
 
 const unfitness: Record<string, string> = {

@@ -14,13 +14,13 @@ import {
   type Relation,
   text,
 } from '../declaration.ts'
-import { insertion, renamed } from '../edits.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { routesOf } from '../routes.ts'
+import { describe } from '../values.ts'
 import type { Circumstances } from './index.ts'
 import { once } from './once.ts'
-import { describe, type Form, refuseForm } from './options.ts'
+import { type Form, refuseForm } from './options.ts'
 
 const rule: Form = {
   is: 'record',
@@ -62,7 +62,7 @@ const refuseClass = once((declaration, application, { roles }) => {
     const resolved = resolveGate(application.roots[0], declaration, mark)
     for (const parameter of member.parameters) {
       for (const { name, place } of parameter.marks) {
-        refused.push(...refuseInjected(application, name, place, resolved, parameter))
+        refused.push(...refuseInjected(name, place, resolved))
         if (member.marks[0] === mark) refused.push(...refuseType(name, parameter))
       }
     }
@@ -79,13 +79,7 @@ function refuseType(name: string, { type, typeNames, typePlace }: HandlerParamet
   return name === 'OptionalUser' && !isNullable ? [refusal('optional-user-not-nullable', typePlace, { type })] : []
 }
 
-function refuseInjected(
-  application: Application,
-  name: string,
-  place: Place,
-  { gate, place: decided }: ResolvedGate,
-  { type, typePlace }: HandlerParameter,
-): Refusal<Place>[] {
+function refuseInjected(name: string, place: Place, { gate, place: decided }: ResolvedGate): Refusal<Place>[] {
   const decidedBy = {
     route: 'the route itself says so',
     controller: 'its controller says so',
@@ -94,15 +88,11 @@ function refuseInjected(
   }[gate.decidedBy]
   const related = decided ? [{ message: 'this rule decides', place: decided }] : []
   if (name === 'User' && !gate.required) {
-    const nullable = type === 'UserT' ? [insertion(typePlace.file, typePlace.end, ' | null')] : []
     const isGated = gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
-    const other = isGated ? [] : renamed(application, place, 'OptionalUser')
-    const edits = other.length > 0 ? [...other, ...nullable] : []
-    return [refusal('user-on-public-route', place, { decidedBy, isGated }, related, edits)]
+    return [refusal('user-on-public-route', place, { decidedBy, isGated }, related)]
   }
   if (name === 'OptionalUser' && gate.required) {
-    const edits = renamed(application, place, 'User')
-    return [refusal('optional-user-on-required-route', place, { decidedBy }, related, edits)]
+    return [refusal('optional-user-on-required-route', place, { decidedBy }, related)]
   }
   return []
 }

@@ -1,12 +1,13 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { DeclaredRole } from '../../src/wire/project.ts'
-import type { Application } from '../application.ts'
-import { hasRole, type Place } from '../declaration.ts'
+import { type Application, constructedIn } from '../application.ts'
+import { type ClassDeclaration, hasRole, markOf, option, type Place } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
 import { refuseBundle } from './bundle.ts'
 import { refuseContainer } from './container.ts'
 import { refuseDeclarations } from './declarations.ts'
 import { refuseGates } from './gates.ts'
+import { refuseImports } from './imports.ts'
 import { refuseInjectors } from './injectors.ts'
 import { refuseModules } from './modules.ts'
 import { refuseRoutes } from './routes.ts'
@@ -37,16 +38,14 @@ const ofLists = new Set<Slug>([
   'export-not-provided',
 ])
 
-/** What may only seem so where an import of the same file leads nowhere. */
-const ofImports = new Set<Slug>(['dependency-not-a-class', 'option-not-constant', 'base-unreadable'])
-
 export function refuse(application: Application, circumstances: Circumstances): Refusal<Place>[] {
-  const { syntaxErrors, classes, entry, lostImports } = application.declarations
+  const { syntaxErrors, classes, entry, lostImports, unreadable } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
-  const incomplete = new Set(lostImports.map(({ place }) => place.file))
-  const hasUnreadLists = [...unparsed].some(
-    (file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')),
-  )
+  const isComplete = syntaxErrors.length + lostImports.length + unreadable.length === 0
+  const hasUnreadLists =
+    unreadable.length > 0 ||
+    [...unparsed].some((file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')))
+  const unsure = isComplete ? new Set<string>() : maybeListed(application)
   const refusals = [
     ...refuseModules(application),
     ...refuseContainer(application),
@@ -57,11 +56,43 @@ export function refuse(application: Application, circumstances: Circumstances): 
     ...refuseBundle(application),
     ...refuseWebhooks(application),
   ].filter(({ place, slug }) => {
-    if (unparsed.has(place.file) || (hasUnreadLists && ofLists.has(slug))) return false
-    return !(incomplete.has(place.file) && ofImports.has(slug))
+    if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
+    return !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug))
   })
-  const all = [...refuseDeclarations(application, circumstances), ...refusals]
-  return all.filter(({ slug }) => !circumstances.without?.has(slug)).sort(byPlace)
+  const all = [
+    ...refuseImports(application.declarations),
+    ...refuseDeclarations(application, circumstances),
+    ...refusals,
+  ]
+  return all
+    .filter(({ slug, isConsequence }) => !circumstances.without?.has(slug) && (isComplete || !isConsequence))
+    .sort(byPlace)
+}
+
+/** The classes that a module may mean by a name whose import leads nowhere, with all that these list: where each stands. */
+function maybeListed({ byId, declarations, modules }: Application): Set<string> {
+  const lost = new Set(modules.flatMap(lostNames))
+  const found = new Set(declarations.classes.filter(({ name }) => lost.has(name)))
+  for (const one of found) {
+    for (const list of ['imports', 'controllers', 'providers']) {
+      for (const inner of constructedIn(byId, one, list)) found.add(inner)
+    }
+  }
+  return new Set([...found].map(({ place }) => keyOf(place)))
+}
+
+function keyOf({ file, start }: Place): string {
+  return `${file}:${start}`
+}
+
+function lostNames(module: ClassDeclaration): string[] {
+  const record = markOf(module, 'Module')?.arguments[0]
+  return ['imports', 'controllers', 'providers'].flatMap((list) => {
+    const fact = option(record, list)
+    return (fact?.kind === 'list' ? fact.items : []).flatMap((item) =>
+      item.kind === 'unknown' && item.isLost ? [item.text] : [],
+    )
+  })
 }
 
 export function byPlace({ place: a, slug: one }: Refusal<Place>, { place: b, slug: other }: Refusal<Place>): number {

@@ -47,10 +47,12 @@ function refuseHandler(
       const asked = injector === 'Param' ? text(argument) : undefined
       if (asked === undefined || !names || names.includes(asked)) continue
       const unread = names.filter((name) => !read.includes(name))
-      const near = unread.length === 1 ? unread[0] : nearest(asked, unread)
+      const resembled = nearest(asked, unread)
+      const near = unread.length === 1 ? unread[0] : resembled
       const mistaken = read.filter((name) => name !== undefined && !names.includes(name))
       const isAlone = mistaken.length === 1 && routeMarks(member).length === 1
-      const isExact = unread.length === 1 && isAlone && !('isElsewhere' in argument!)
+      // one that resembles it is a slip; another one may mean that the path is wrong
+      const isExact = resembled === near && isAlone && !('isElsewhere' in argument!)
       const edits = isExact ? [{ place: argument!.place, text: `'${near}'` }] : []
       refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }, [], edits))
     }
@@ -69,7 +71,8 @@ function refuseHandler(
       refused.push(refusal('parameter-with-two-injectors', other.place, { name: parameter }, related))
     }
     for (const one of marks) {
-      if ((injectors as readonly string[]).includes(one.name)) refused.push(...refuseArguments(one, formsOf(one)))
+      if ((injectors as readonly string[]).includes(one.name))
+        refused.push(...refuseArguments(one, formsOf(one, names ?? [])))
     }
   }
   return refused
@@ -95,9 +98,13 @@ function refuseUnread(
   return unread.map((name) => refusal('path-parameter-unused', (mark.arguments[0] ?? mark).place, { name, path }))
 }
 
-function formsOf({ name: injector, arguments: [first] }: Mark): { form: Form; what: string; required?: string }[] {
+function formsOf(
+  { name: injector, arguments: [first] }: Mark,
+  names: readonly string[],
+): { form: Form; what: string; required?: string }[] {
   const schema = { form: { is: 'anything' } as Form, what: 'the schema' }
   if (injector === 'Body' || (injector === 'Query' && isWholeQuery(first))) return [schema]
-  const required = named[injector]
+  const isOfPath = injector === 'Param' && names.length > 0
+  const required = isOfPath ? names.map((name) => `@Param('${name}')`).join('` and `') : named[injector]
   return required === undefined ? [] : [{ form: { is: 'string' }, what: 'a name', required }, schema]
 }

@@ -1,5 +1,5 @@
 /** Modules: one root, every class in a list where it belongs, no circles. */
-import { type Application, classesIn, exportsOf } from '../application.ts'
+import { type Application, classesIn, constructedIn, exportsOf } from '../application.ts'
 import {
   type ClassDeclaration,
   type Fact,
@@ -8,10 +8,10 @@ import {
   markOf,
   option,
   type Place,
+  recipesOf,
   roles,
   text,
 } from '../declaration.ts'
-import { listing } from '../edits.ts'
 import { ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type Form, refuseArguments } from './options.ts'
@@ -21,7 +21,7 @@ const options: Form = {
   keys: {
     imports: { is: 'classes' },
     controllers: { is: 'classes' },
-    providers: { is: 'classes' },
+    providers: { is: 'providers' },
     exports: { is: 'classes' },
     auth: { is: 'anything' }, // judged with the other gates
     cors: {
@@ -89,12 +89,13 @@ const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'pr
 function refuseUnlisted(application: Application): Refusal<Place>[] {
   const { declarations, byId, modules, roots } = application
   const seen = new Set(
-    modules.flatMap((module) =>
-      ['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id)),
-    ),
+    modules.flatMap((module) => [
+      ...['controllers', 'providers', 'imports'].flatMap((list) => listed(module, list).map(({ id }) => id)),
+      ...recipesOf(module).flatMap(({ provide, useClass }) => [provide.id, useClass.id]),
+    ]),
   )
   const listedClasses = modules.flatMap((module) =>
-    ['controllers', 'providers'].flatMap((list) => classesIn(byId, module, list)),
+    ['controllers', 'providers'].flatMap((list) => constructedIn(byId, module, list)),
   )
   const needed = new Set([
     ...listedClasses.flatMap(({ dependencies }) => dependencies.map(({ target }) => target)),
@@ -106,9 +107,7 @@ function refuseUnlisted(application: Application): Refusal<Place>[] {
     // said already: as a default export, or where somebody needs it and nobody provides it
     if (!role || declaration.isDefaultExport || seen.has(id) || needed.has(id) || roots.includes(byId.get(id)!))
       return []
-    const [only, ...others] = modules
-    const edits = only && others.length === 0 ? listing(application, only, lists[role], declaration) : []
-    return [refusal('class-not-listed', place, { name, list: lists[role] }, [], edits)]
+    return [refusal('class-not-listed', place, { name, list: lists[role] })]
   })
 }
 
@@ -119,12 +118,8 @@ function refuseRepeated(module: ClassDeclaration, { byId }: Application): Refusa
       const first = items.findIndex((other) => other.id === id)
       const declaration = byId.get(id)
       if (first === index || !declaration) return []
-      // from the end of the item before it: the comma goes too
-      const before = items[index - 1]!.place
-      const isWritten = !items[index]!.isElsewhere && !items[index - 1]!.isElsewhere
-      const edits = isWritten ? [{ place: { ...place, start: before.end }, text: '' }] : []
       const related = [{ message: 'the first is here', place: items[first]!.place }]
-      return [refusal('listed-twice', place, { name: declaration.name, list }, related, edits)]
+      return [refusal('listed-twice', place, { name: declaration.name, list }, related)]
     })
   })
 }

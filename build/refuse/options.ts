@@ -1,12 +1,16 @@
 /** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
 import { nearest } from '../../src/wire/nearest.ts'
 import { type Fact, isReadable, type Mark, option, type Place, unreadable } from '../declaration.ts'
-import { type Refusal, refusal } from '../refusals/index.ts'
+import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven } from '../schemas.ts'
+import { describe } from '../values.ts'
+import { refuseRecipe } from './recipes.ts'
 
 /** A form that a value must have. */
 export type Form =
-  | { is: 'string' | 'boolean' | 'classes' | 'header' | 'url' }
+  | { is: 'string' | 'boolean' | 'header' | 'url' }
+  /** `providers` also takes recipes. */
+  | { is: 'classes' | 'providers' }
   | { is: 'number'; from: number; to: number; not?: readonly number[] }
   | { is: 'one of'; values: readonly (string | number)[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
@@ -22,7 +26,7 @@ export type Form =
 export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>[] {
   if (form.is === 'anything') return []
   if (fact.kind === 'unknown') {
-    return [refusal('option-not-constant', fact.place, { what, text: fact.text })]
+    return [consequence(refusal('option-not-constant', fact.place, { what, text: fact.text }), fact.isLost)]
   }
   switch (form.is) {
     case 'header':
@@ -51,16 +55,15 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
     case 'record':
       return fact.kind === 'record' ? refuseRecord(fact, form, what) : [malformed(fact, what, 'an object')]
     case 'classes':
+    case 'providers':
       if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
       return fact.items.flatMap((item) => {
-        if (item.kind === 'unknown')
-          return [
-            refusal('option-not-constant', item.place, { what: `an item of ${what}`, text: item.text, isClass: true }),
-          ]
-        // { provide: … }: what a container at run time would be told
-        const isRecipe = option(item, 'provide') !== undefined
-        const expected = isRecipe ? 'a class (what a recipe makes, a method of one can give)' : 'a class'
-        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, expected)]
+        if (item.kind === 'unknown') {
+          const about = { what: `an item of ${what}`, text: item.text, isClass: true }
+          return [consequence(refusal('option-not-constant', item.place, about), item.isLost)]
+        }
+        if (form.is === 'providers' && item.kind === 'record') return refuseRecipe(item)
+        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
       return fact.kind === 'literal' && (form.values as readonly unknown[]).includes(fact.value)
@@ -98,7 +101,8 @@ function refuseRecord(
   const found = fact.entries.flatMap(({ key, keyPlace, value }, index) => {
     if (unreadable.has(key)) {
       const text = value.kind === 'unknown' ? value.text : key
-      return [refusal('option-not-constant', keyPlace, { what: `an option of ${where}`, text })]
+      const isLost = value.kind === 'unknown' && value.isLost
+      return [consequence(refusal('option-not-constant', keyPlace, { what: `an option of ${where}`, text }), isLost)]
     }
     const form = Object.hasOwn(keys, key) ? keys[key] : undefined
     if (!form) return [refusal('option-unknown', keyPlace, { key, where, known, near: nearest(key, known) })]
@@ -128,12 +132,6 @@ function isOrigin(value: unknown): boolean {
     URL.canParse(value) &&
     new URL(value).origin === value
   )
-}
-
-/** A value as a message names it. */
-export function describe(fact: Fact): string {
-  if (fact.kind === 'literal') return fact.value === undefined ? 'undefined' : JSON.stringify(fact.value)
-  return { list: 'a list', record: 'an object', class: 'a class', unknown: 'what it is' }[fact.kind]
 }
 
 /** The arguments of a decorator, one form for each; all may be left out unless `required` shows the form of a call. */

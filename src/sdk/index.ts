@@ -5,7 +5,7 @@ export { Auth, Database, type DatabaseSession, Log, Secrets, Storage } from './a
 export { HttpError, type HttpErrorDetails, OutsideRequest, RoleNotDefined, TransportError } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
 export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'
-export { type CorsOptions, Injectable, Module, type ModuleOptions } from './modules.ts'
+export { type CorsOptions, Injectable, Module, type ModuleOptions, type Recipe } from './modules.ts'
 export {
   Controller,
   type ControllerOptions,

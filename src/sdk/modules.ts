@@ -9,15 +9,30 @@ import type { AuthRule } from './gates.ts'
 // biome-ignore lint/suspicious/noExplicitAny: any constructor is assignable to this alone
 export type Class = new (...args: any[]) => object
 
+/** A class that types a constructor parameter, and need not be one that can be constructed. */
+// biome-ignore lint/suspicious/noExplicitAny: any constructor is assignable to this alone
+type AbstractClass = abstract new (...args: any[]) => object
+
+/**
+ * The one instance of `useClass` is what every constructor parameter of the type `provide` receives.
+ * @example { provide: Orders, useClass: PgOrders }
+ */
+export interface Recipe {
+  /** An abstract class, or one that is replaced. */
+  provide: AbstractClass
+  /** Extends or implements it. */
+  useClass: Class
+}
+
 export interface ModuleOptions {
   /** Modules whose exports this one's classes may depend on. */
   imports?: readonly Class[]
   /** Classes that serve routes. */
   controllers?: readonly Class[]
-  /** Classes that can be depended on, and webhooks. */
-  providers?: readonly Class[]
+  /** Classes that can be depended on, webhooks, and recipes: which class answers for another one (contract 2.2). */
+  providers?: readonly (Class | Recipe)[]
   /** What importing modules may depend on: providers of this module, or modules it imports. Absent: all providers. */
-  exports?: readonly Class[]
+  exports?: readonly AbstractClass[]
   /** The application default, on the root module only (contract 2, 4.3). */
   auth?: AuthRule
   /** On the root module only. Without it no other origin's page reads an answer. */

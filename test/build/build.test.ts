@@ -323,7 +323,7 @@ describe('what is written', () => {
   it('an import that does not resolve is a refusal at its place', async () => {
     const { result } = await slugs({ 'src/app.module.ts': `import 'nothing-of-that-name'\n${source}` })
     expect(result.refusals).toMatchObject([
-      { slug: 'bundle-failed', place: { file: 'src/app.module.ts', line: 1, column: 8 } },
+      { slug: 'import-lost', place: { file: 'src/app.module.ts', line: 1, column: 8 } },
     ])
   })
 

@@ -5,8 +5,8 @@ import { refusals, type Slug } from '../../build/refusals/index.ts'
 
 export const fixtures = path.resolve(import.meta.dirname, '../build/refusals')
 
-/** An entry has one module or none, and a project one budget: these need a project of their own. */
-const alone = ['entry-without-module', 'entry-with-two-modules', 'bundle-over-budget']
+/** An entry has one module or none, a project has one budget, and of a file that cannot be read no list is known. */
+const alone = ['entry-without-module', 'entry-with-two-modules', 'bundle-over-budget', 'file-unreadable']
 
 export const seedable = (Object.keys(refusals) as Slug[]).filter((slug) => !alone.includes(slug))
 

@@ -1,0 +1,35 @@
+/** Imports that lead nowhere, and files that cannot be read: each said once, whatever follows from it. */
+import type { Declarations, LostImport, Place } from '../declaration.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+import { packageNameOf } from '../specifiers.ts'
+
+/** How many further places of one package or alias are shown. */
+const shownPlaces = 2
+
+export function refuseImports({ lostImports, unreadable }: Declarations): Refusal<Place>[] {
+  const groups = Map.groupBy(lostImports, keyOf)
+  const lost = [...groups.values()].map((group) => {
+    const [first, ...others] = group as [LostImport, ...LostImport[]]
+    const { kind, place, alias, relative } = first
+    const specifier = kind === 'package' ? packageNameOf(first.specifier) : first.specifier
+    const related = others.slice(0, shownPlaces).map((other, index) => {
+      const rest = others.length - shownPlaces
+      const isLast = index === shownPlaces - 1 && rest > 0
+      return { message: isLast ? `and here, and in ${rest} more` : 'and here', place: other.place }
+    })
+    const about = { specifier, count: group.length, kind, ...(alias && { alias }), ...(relative && { relative }) }
+    return refusal('import-lost', place, about, related)
+  })
+  const failed = unreadable.map(({ place, reason, isOfSystem }) =>
+    refusal('file-unreadable', place, { reason, isOfSystem }),
+  )
+  return [...lost, ...failed]
+}
+
+/** One missing package, or one missing alias, is one mistake; a path is wrong where it stands. */
+function keyOf({ kind, specifier, place, alias }: LostImport): string {
+  if (kind === 'builtin') return `builtin ${specifier}`
+  if (kind === 'package') return `package ${packageNameOf(specifier)}`
+  if (kind === 'alias' || kind === 'prefix') return `alias ${alias!.pattern} ${alias!.target}`
+  return `${kind} ${place.file} ${place.start}`
+}

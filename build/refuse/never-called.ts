@@ -1,0 +1,36 @@
+/** Classes and methods that another framework would call, and that nothing calls here. */
+import { type ClassDeclaration, hasRole, type Place } from '../declaration.ts'
+import { hooks, wrappers } from '../elsewhere.ts'
+import { type Refusal, refusal } from '../refusals/index.ts'
+
+export function refuseHooks(declaration: ClassDeclaration): Refusal<Place>[] {
+  const { name: className, place, memberNames } = declaration
+  const found = [...new Set(memberNames)].filter(
+    (name) => hooks.has(name) || (name === 'configure' && hasRole(declaration, 'Module')),
+  )
+  return found.map((name) => refusal('hook-not-called', place, { name, className }))
+}
+
+/** A provider that another class takes may be called by that class. */
+export function refuseWrappers(
+  providers: ReadonlySet<ClassDeclaration>,
+  constructed: ReadonlySet<ClassDeclaration>,
+): Refusal<Place>[] {
+  const found = [...providers].flatMap((declaration) => {
+    const wrapper = wrapperOf(declaration)
+    return wrapper ? [{ declaration, wrapper }] : []
+  })
+  const others = [...constructed].filter((one) => !found.some(({ declaration }) => declaration === one))
+  const needed = new Set(others.flatMap(({ dependencies }) => dependencies.map(({ target }) => target)))
+  return found.flatMap(({ declaration: { id, name, place }, wrapper: { kind, method, instead } }) =>
+    needed.has(id) ? [] : [refusal('wrapper-not-called', place, { name, kind, method, instead })],
+  )
+}
+
+/** What the class is by its own word, or by its name and its method together. */
+function wrapperOf({ name, implemented, memberNames }: ClassDeclaration): (typeof wrappers)[number] | undefined {
+  return wrappers.find(
+    ({ type, suffix, method }) =>
+      implemented.some((one) => one.name === type) || (name.endsWith(suffix) && memberNames.includes(method)),
+  )
+}

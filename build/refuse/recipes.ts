@@ -1,0 +1,112 @@
+/** Recipes among the providers: the class that is used can stand for the one that is provided, and each class has one answer. */
+import type { Application } from '../application.ts'
+import {
+  type ClassDeclaration,
+  type ClassId,
+  type Fact,
+  hasRole,
+  listed,
+  option,
+  type Place,
+  recipesOf,
+  unreadable,
+} from '../declaration.ts'
+import { hintFor } from '../elsewhere.ts'
+import { consequence, type Refusal, refusal } from '../refusals/index.ts'
+import { describe } from '../values.ts'
+
+/** What another container is told, and what takes its place here. */
+const others: Record<string, string> = {
+  useValue: 'export the value from a file, and import it where it is needed: it needs no container',
+  useFactory: 'write a class with `@Injectable()` whose constructor does what the factory does',
+  useExisting: 'type the parameter by the class that is there already',
+}
+
+/** Judges one item of `providers` that is an object. */
+export function refuseRecipe(item: Fact & { kind: 'record' }): Refusal<Place>[] {
+  const hidden = item.entries.find(({ key }) => unreadable.has(key))
+  if (hidden) {
+    const { keyPlace, value } = hidden
+    const [text, isLost] = value.kind === 'unknown' ? [value.text, value.isLost] : [hidden.key, undefined]
+    return [consequence(refusal('option-not-constant', keyPlace, { what: 'an option of a recipe', text }), isLost)]
+  }
+  const twice = item.entries.find(({ key }, index) => item.entries.findIndex((entry) => entry.key === key) !== index)
+  if (twice) return [refusal('option-twice', twice.keyPlace, { key: twice.key, where: 'a recipe' })]
+  const other = item.entries.find(({ key }) => Object.hasOwn(others, key))
+  if (other) {
+    return [
+      refusal('recipe-malformed', other.keyPlace, { reason: `has no "${other.key}"`, instead: others[other.key]! }),
+    ]
+  }
+  const stranger = item.entries.find(({ key }) => key !== 'provide' && key !== 'useClass')
+  if (stranger) {
+    return [refusal('recipe-malformed', stranger.keyPlace, { reason: `has no "${stranger.key}"`, instead: undefined })]
+  }
+  return (['provide', 'useClass'] as const).flatMap((key) => {
+    const fact = option(item, key)
+    if (fact?.kind === 'class') return []
+    if (!fact) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
+    const found = fact.kind === 'unknown' ? `\`${fact.text}\`` : describe(fact)
+    const instead = key === 'provide' ? insteadOf(fact) : undefined
+    const about = { reason: `takes a class of this project as "${key}", not ${found}`, instead }
+    return [consequence(refusal('recipe-malformed', fact.place, about), fact.kind === 'unknown' && fact.isLost)]
+  })
+}
+
+/** What takes the place of a name to inject by. */
+function insteadOf(provided: Fact): string | undefined {
+  if (provided.kind === 'unknown') return hintFor(provided.text)
+  if (provided.kind !== 'literal') return undefined
+  return 'provide a class, and type the constructor parameter by it: there are no names to inject by'
+}
+
+/** All recipes of the modules that the root reaches. */
+export function refuseRecipes({ byId, modules }: Application): Refusal<Place>[] {
+  const first = new Map<ClassId, { answer: ClassId; place: Place }>()
+  for (const module of modules) {
+    for (const { id, place } of listed(module, 'providers')) if (!first.has(id)) first.set(id, { answer: id, place })
+  }
+  return modules.flatMap((module) =>
+    recipesOf(module).flatMap(({ provide, useClass, place }) => {
+      const [wanted, used] = [byId.get(provide.id), byId.get(useClass.id)]
+      if (!wanted || !used) return []
+      const refused: Refusal<Place>[] = []
+      const about = { provided: wanted.name, used: used.name }
+      if (!isSubtype(byId, used, wanted.id)) {
+        const related = [{ message: `${wanted.name} is declared here`, place: wanted.place }]
+        refused.push(refusal('recipe-not-assignable', useClass.place, about, related))
+      }
+      const role = (['Controller', 'Module', 'Webhook'] as const).find((one) => hasRole(used, one))
+      if (role) {
+        refused.push(
+          refusal('recipe-malformed', useClass.place, {
+            reason: `uses a provider, and ${used.name} has @${role}`,
+            instead: 'move what is needed of it into a class of its own',
+          }),
+        )
+      }
+      const earlier = first.get(wanted.id)
+      if (earlier && earlier.answer !== used.id) {
+        const related = [{ message: 'the first is here', place: earlier.place }]
+        refused.push(refusal('recipe-twice', place, { provided: wanted.name }, related))
+      } else first.set(wanted.id, { answer: used.id, place })
+      return refused
+    }),
+  )
+}
+
+/** Whether a class is another one, extends it or says that it implements it: by its own words, the types are tsc's to check. */
+export function isSubtype(
+  byId: ReadonlyMap<ClassId, ClassDeclaration>,
+  declaration: ClassDeclaration,
+  wanted: ClassId,
+  seen: ReadonlySet<ClassId> = new Set(),
+): boolean {
+  if (declaration.id === wanted) return true
+  if (seen.has(declaration.id)) return false
+  const above = [declaration.base?.id, ...declaration.implemented.map(({ id }) => id)]
+  return above.some((id) => {
+    const parent = id === undefined ? undefined : byId.get(id)
+    return parent !== undefined && isSubtype(byId, parent, wanted, new Set([...seen, declaration.id]))
+  })
+}

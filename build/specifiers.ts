@@ -1,0 +1,10 @@
+/** What the text of an import says by itself. Pure. */
+
+/** `@scope/name` of `@scope/name/part`. */
+export function packageNameOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+export function isRelative(specifier: string): boolean {
+  return /^\.{1,2}(?:\/|$)/.test(specifier)
+}

@@ -1,0 +1,38 @@
+import { Controller, Get, Injectable, Module } from '@stack/backend'
+
+export abstract class Orders {
+  abstract all(): string[]
+}
+
+@Injectable()
+export class PgOrders extends Orders {
+  all(): string[] {
+    return ['tea']
+  }
+}
+
+@Injectable()
+export class KvOrders extends Orders {
+  all(): string[] {
+    return ['tea']
+  }
+}
+
+@Controller('/orders')
+export class OrdersController {
+  constructor(private readonly orders: Orders) {}
+
+  @Get()
+  list(): string[] {
+    return this.orders.all()
+  }
+}
+
+@Module({
+  controllers: [OrdersController],
+  providers: [
+    { provide: Orders, useClass: PgOrders },
+    { provide: Orders, useClass: KvOrders },
+  ],
+})
+export class AppModule {}
