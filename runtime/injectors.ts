@@ -4,6 +4,7 @@ import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 import { parseBody } from './body.ts'
 import type { Call } from './call.ts'
+import { coerced } from './coerce.ts'
 import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
@@ -45,7 +46,8 @@ async function validated(
   const checked: unknown[] = []
   for (const [index, parameter] of parameters.entries()) {
     const schema = 'schema' in parameter ? parameter.schema : undefined
-    const result = schema === undefined ? { value: values[index] } : await validators[schema]!(values[index])
+    const result =
+      schema === undefined ? { value: values[index] } : await validators[schema]!(coerced(parameter, values[index]))
     if ('fields' in result) fields.push(...result.fields)
     else checked.push(result.value)
   }
@@ -56,6 +58,12 @@ async function validated(
 function invalid(fields: FieldError[]) {
   const [first] = fields
   return refuse('invalid_request', `the request is not valid: ${first!.path}: ${first!.reason}`, { fields })
+}
+
+/** A parameter that stands once is text, one that is repeated a list. */
+function listed(query: URLSearchParams | undefined, name: string): string | string[] | undefined {
+  const [first, ...others] = query?.getAll(name) ?? []
+  return first === undefined || others.length === 0 ? first : [first, ...others]
 }
 
 function argument(
@@ -70,7 +78,7 @@ function argument(
     case 'param':
       return match[parameter.position + 1]
     case 'query':
-      return query?.get(parameter.name) ?? undefined
+      return parameter.coerce?.list ? listed(query, parameter.name) : (query?.get(parameter.name) ?? undefined)
     case 'wholeQuery':
       return query && recordOf(query)
     case 'header':
