@@ -37,7 +37,8 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       `import { ${JSON.stringify(exportName ?? name)} as class${index} } from ${from(file)}`,
   )
   const bound = schemas.map(
-    ({ what, whole }, index) => `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}]`,
+    ({ what, whole, injector }, index) =>
+      `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}${isNamed(injector) ? ', true' : ''}]`,
   )
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   const webhooks = webhookParts(table.webhooks, runtime.webhooks)
@@ -68,6 +69,9 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }
+
+/** The others are whole objects, whose members have names themselves. */
+const isNamed = (injector: string) => injector !== 'Body' && injector !== 'Query object'
 
 const readers = {
   hmac: ['readHmac', 'hmac.ts'],
