@@ -109,7 +109,10 @@ export function createJsonTypes(program: TS.Program, checker: TS.TypeChecker, ta
 
   function tupleOf(type: TS.TupleTypeReference, depth: number): Json {
     const { elementFlags } = type.target
-    const items = checker.getTypeArguments(type).map((item) => itemOf(item, depth))
+    const items = checker.getTypeArguments(type).map((item, index) => {
+      const isOptional = elementFlags[index]! & ts.ElementFlags.Optional
+      return itemOf(isOptional ? checker.getNonNullableType(item) : item, depth)
+    })
     const rest = items.filter((_, index) => elementFlags[index]! & ts.ElementFlags.Variable)
     const isPlain = elementFlags.every(
       (flags, index) => !(flags & ts.ElementFlags.Variable) || index === items.length - 1,
