@@ -1,14 +1,27 @@
 /** Text of an address or a header as the numbers, booleans and lists that its schema takes (contract 2.8). */
 import type { Coercion, Parameter, TextForm } from './table.ts'
 
+export interface Texts {
+  listed: typeof listed
+  coerced: typeof coerced
+}
+
+export const texts: Texts = { listed, coerced }
+
+/** @returns text where a parameter stands once, a list where it is repeated, `undefined` where it is absent. */
+function listed(query: URLSearchParams, name: string): string | string[] | undefined {
+  const [first, ...others] = query.getAll(name)
+  return first === undefined || others.length === 0 ? first : [first, ...others]
+}
+
 /**
  * @param value text, a list of texts, or for a whole query an object of both; anything else stays.
  * @returns the same value where text is of no form that the schema takes: the schema refuses it in its own words.
  */
-export function coerced(parameter: Parameter, value: unknown): unknown {
+function coerced(parameter: Parameter, value: unknown): unknown {
   if (!('coerce' in parameter) || !parameter.coerce || value === undefined) return value
   const { coerce } = parameter
-  if (!('named' in coerce)) return inForm(coerce, texts(parameter, coerce, value))
+  if (!('named' in coerce)) return inForm(coerce, split(parameter, coerce, value))
   const named = new Map(coerce.named)
   return Object.fromEntries(
     Object.entries(value as Record<string, string | string[]>).map(([name, given]) => {
@@ -19,7 +32,7 @@ export function coerced(parameter: Parameter, value: unknown): unknown {
 }
 
 /** A list in a path or a header is one text: its items are separated by commas (RFC 9110, section 5.6.1; OpenAPI "simple"). */
-function texts({ from }: Parameter, { one, list }: Coercion, value: unknown): string | string[] {
+function split({ from }: Parameter, { one, list }: Coercion, value: unknown): string | string[] {
   const isJoined = (from === 'param' || from === 'header') && typeof value === 'string' && list && !one
   return isJoined ? value.split(',').map((item) => item.trim()) : (value as string | string[])
 }

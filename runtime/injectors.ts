@@ -4,7 +4,7 @@ import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 import { parseBody } from './body.ts'
 import type { Call } from './call.ts'
-import { coerced } from './coerce.ts'
+import type { Emitted } from './emitted.ts'
 import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
@@ -23,15 +23,16 @@ export async function argumentsFor(
   user: UserT | null,
   validators: readonly Validate[],
   bytes: Uint8Array | undefined,
+  texts: Emitted['texts'],
 ): Promise<unknown[]> {
   if (parameters.length === 0) return []
   const body = bytes && parseBody(call.request, bytes)
   const isQueried = parameters.some(({ from }) => from === 'query' || from === 'wholeQuery')
   const query = isQueried ? new URLSearchParams(call.search) : undefined
-  const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query))
+  const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query, texts))
   const unstorable = parameters.flatMap((parameter, index) => unstorableFields(parameter, values[index], body?.text))
   if (unstorable[0]) throw invalid(unstorable)
-  return parameters.some(hasSchema) ? validated(parameters, values, validators) : values
+  return parameters.some(hasSchema) ? validated(parameters, values, validators, texts) : values
 }
 
 const hasSchema = (parameter: Parameter) => 'schema' in parameter
@@ -41,13 +42,16 @@ async function validated(
   parameters: readonly Parameter[],
   values: readonly unknown[],
   validators: readonly Validate[],
+  texts: Emitted['texts'],
 ): Promise<unknown[]> {
   const fields: FieldError[] = []
   const checked: unknown[] = []
   for (const [index, parameter] of parameters.entries()) {
     const schema = 'schema' in parameter ? parameter.schema : undefined
     const result =
-      schema === undefined ? { value: values[index] } : await validators[schema]!(coerced(parameter, values[index]))
+      schema === undefined
+        ? { value: values[index] }
+        : await validators[schema]!(texts ? texts.coerced(parameter, values[index]) : values[index])
     if ('fields' in result) fields.push(...result.fields)
     else checked.push(result.value)
   }
@@ -60,12 +64,6 @@ function invalid(fields: FieldError[]) {
   return refuse('invalid_request', `the request is not valid: ${first!.path}: ${first!.reason}`, { fields })
 }
 
-/** A parameter that stands once is text, one that is repeated a list. */
-function listed(query: URLSearchParams | undefined, name: string): string | string[] | undefined {
-  const [first, ...others] = query?.getAll(name) ?? []
-  return first === undefined || others.length === 0 ? first : [first, ...others]
-}
-
 function argument(
   parameter: Parameter,
   call: Call,
@@ -73,12 +71,13 @@ function argument(
   user: UserT | null,
   body: unknown,
   query: URLSearchParams | undefined,
+  texts: Emitted['texts'],
 ): unknown {
   switch (parameter.from) {
     case 'param':
       return match[parameter.position + 1]
     case 'query':
-      return parameter.coerce?.list ? listed(query, parameter.name) : (query?.get(parameter.name) ?? undefined)
+      return (parameter.coerce?.list ? texts!.listed(query!, parameter.name) : query?.get(parameter.name)) ?? undefined
     case 'wholeQuery':
       return query && recordOf(query)
     case 'header':

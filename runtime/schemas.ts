@@ -20,7 +20,7 @@ export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
       return {
         fields: result.issues.map(({ path = [], message }) => ({
           // a library's own list may make another of its kind when it is mapped: arktype's does
-          path: shortened([...(isNamed ? [whole] : []), ...Array.from(path, keyOf)].join('.')) || whole,
+          path: shortened(Array.from(isNamed ? [whole, ...path] : path, keyOf).join('.')) || whole,
           reason: shortened(message),
         })),
       }

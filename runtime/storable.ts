@@ -26,7 +26,7 @@ export function unstorableFields(parameter: Parameter, value: unknown, bodyText:
   }
 }
 
-export function isStorable(text: string): boolean {
+function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 

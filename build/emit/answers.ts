@@ -14,7 +14,7 @@ import type { Json } from './json-schemas.ts'
 import { createJsonTypes, type JsonTypes } from './json-types.ts'
 import { roleNames } from './role-names.ts'
 
-export interface Answer {
+interface Answer {
   /** JSON Schema of the result; `{}` where its type says nothing, absent where there is none. */
   schema?: Json
   /** The handler may give `undefined`, which is answered 204. */

@@ -30,7 +30,7 @@ export interface SchemaFacts {
   isOptional: boolean
 }
 
-export interface SchemaReading {
+interface SchemaReading {
   /** By the schema's index in the table; `undefined` where it was not evaluated. */
   facts: (SchemaFacts | undefined)[]
   refusals: Refusal[]

@@ -210,9 +210,11 @@ function mayBeAbsent(type: TS.Type): boolean {
 
 /** Methods and getters of a class lie on its prototype; what is private is not for a client. */
 function isHidden(property: TS.Symbol): boolean {
-  if (property.name.startsWith('__@') || property.name.startsWith('__#')) return true
+  if (property.name.startsWith('__@')) return true // a symbol
   const [declaration] = property.declarations ?? []
   if (!declaration) return false
+  const name = ts.getNameOfDeclaration(declaration)
+  if (name && ts.isPrivateIdentifier(name)) return true
   const isOfClass = ts.isClassLike(declaration.parent)
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected
   if (isOfClass && ts.getCombinedModifierFlags(declaration) & hidden) return true

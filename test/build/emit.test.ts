@@ -633,7 +633,7 @@ const shown = () => ({
     expect(text).toContain('export interface Row { id: number }')
     expect(text).toContain('export interface Page { data: Tree[]; next?: string }')
     expect(text).toContain('export interface Page_2 { data: number[]; next?: string }')
-    expect(line('GET /a/error')).toContain('Promise<Error2>')
+    expect(line('GET /a/error')).toContain('Promise<Client_2>') // an alias of an interface has that interface's name
     for (const [, options] of resolutions)
       expect(frontendErrors(root, `const { row } = await client['GET /a']()\nreturn row.id.toFixed()`, options)).toBe(
         '',
