@@ -1,12 +1,7 @@
 /** Text of an address or a header as the numbers, booleans and lists that its schema takes (contract 2.8). */
 import type { Coercion, Parameter, TextForm } from './table.ts'
 
-export interface Texts {
-  listed: typeof listed
-  coerced: typeof coerced
-}
-
-export const texts: Texts = { listed, coerced }
+export const texts = { listed, coerced }
 
 /** @returns text where a parameter stands once, a list where it is repeated, `undefined` where it is absent. */
 function listed(query: URLSearchParams, name: string): string | string[] | undefined {

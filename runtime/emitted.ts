@@ -1,5 +1,5 @@
 /** What the generated entry hands over beside the table: code, and of what not every project needs only what this one does. */
-import type { Texts } from './coerce.ts'
+import type { texts } from './coerce.ts'
 import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
@@ -19,7 +19,7 @@ export interface Emitted {
   builders: readonly Builder[]
   schemas: readonly BoundSchema[]
   /** Absent where every schema of an address or a header takes text. */
-  texts?: Texts
+  texts?: typeof texts
   /** Absent from a worker that uses none. */
   openDatabase?: typeof createRequestDatabase
   /** Absent where nobody can ask for the request. */
