@@ -4,10 +4,13 @@ import path from 'node:path'
 import { applicationOf } from './application.ts'
 import { collectGarbage } from './collect.ts'
 import type { Place } from './declaration.ts'
+import { createTypeReader } from './emit/answers.ts'
 import { bindingsFile } from './emit/bindings.ts'
 import { createBundler } from './emit/bundle.ts'
+import { withCoercions } from './emit/coercions.ts'
 import { documents } from './emit/documents.ts'
 import { located } from './emit/inspect.ts'
+import { createSchemaReader } from './emit/json-schemas.ts'
 import { sizeOf } from './emit/report.ts'
 import { keepOnly, writeTogether } from './emit/write.ts'
 import type { BuildOptions, BuildResult } from './index.ts'
@@ -31,6 +34,8 @@ export interface Compiler {
   reads(): string[]
   close(): Promise<void>
 }
+
+const nothingRead = { facts: [], refusals: [] }
 
 /** From here on, what was read and what the bundler answers would be large together. */
 const manyFiles = 2000
@@ -67,6 +72,12 @@ export function openCompiler({
   const circumstances = { reserved, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
   const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
+  const schemas = createSchemaReader(program, packageRoot)
+  const types = createTypeReader(
+    program,
+    packageRoot,
+    (project?.roles ?? []).map(({ name }) => name),
+  )
   return {
     check(touched) {
       if (touched) program.refresh(touched)
@@ -87,13 +98,18 @@ export function openCompiler({
     },
     async emit(checked) {
       if (isLast && program.sources.listed.length > manyFiles) collectGarbage()
-      const { files, refusals: found, inputs } = await bundler.bundle(checked.linked)
-      const refusals = [...checked.refusals, ...found].sort(byPlace)
-      if (files.length === 0) return { refusals, built: undefined }
-      const { table } = checked.linked
+      const isRead = project !== undefined || checked.linked.schemas.some(({ injector }) => injector !== 'Body')
+      const { facts, refusals: ofSchemas } = isRead ? await schemas.read(checked.linked) : nothingRead
+      const linked = withCoercions(checked.linked, facts)
+      const { files, refusals: ofBundle, inputs } = await bundler.bundle(linked)
+      const found = [...checked.refusals, ...ofSchemas, ...ofBundle]
+      if (files.length === 0 || found.some(({ severity }) => severity === 'error'))
+        return { refusals: found.sort(byPlace), built: undefined }
+      const { table } = linked
       const hasDatabase = files.some(({ name }) => name === 'driver.js')
-      const given = { root, out, packageRoot, program, hasDatabase }
-      const texts = project ? await documents(checked.linked, { ...project, ...given }) : []
+      const described = project && documents(linked, { ...project, root, program, facts, types, hasDatabase })
+      const refusals = [...found, ...(described?.refusals ?? [])].sort(byPlace)
+      const texts = described?.files ?? []
       const written = [
         { file: path.join(out, 'table.json'), contents: () => `${JSON.stringify(table, undefined, 2)}\n` },
         ...texts.map(({ name, contents }) => ({ file: path.join(out, name), contents })),
@@ -110,6 +126,7 @@ export function openCompiler({
       const known = [
         ...new Set([
           ...inputs,
+          ...(described?.inputs ?? []),
           ...program.sources.absolutes(),
           ...program.configurations(),
           ...migrationsOf(program.root),

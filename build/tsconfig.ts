@@ -20,6 +20,17 @@ export function compilerOptions(root: string): TS.CompilerOptions {
   return { ...fallback, ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) }
 }
 
+/** How the project checks its types, as far as types are asked here, and its files that only declare. */
+export function projectConfiguration(root: string): { options: TS.CompilerOptions; ambient: string[] } {
+  const file = path.join(root, name)
+  const fallback: TS.CompilerOptions = { ...compilerOptions(root), target: ts.ScriptTarget.ES2024, types: [] }
+  const kept: TS.CompilerOptions = { strictNullChecks: true, noEmit: true, skipLibCheck: true }
+  if (!fs.existsSync(file)) return { options: { ...fallback, ...kept }, ambient: [] }
+  const { config } = ts.readConfigFile(file, ts.sys.readFile)
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config ?? {}, ts.sys, root)
+  return { options: { ...options, ...kept }, ambient: fileNames.filter((one) => one.endsWith('.d.ts')) }
+}
+
 /** `undefined` where there is no tsconfig.json. */
 export function readTsconfig(root: string): Tsconfig | undefined {
   const options = declaredOptions(root)

@@ -15,3 +15,15 @@ export function createProject(options: ConstructorParameters<Morph['Project']>[0
   const { Project } = require('ts-morph') as Morph
   return new Project(options)
 }
+
+/** Where the declarations of the language's library seem to lie: ts-morph carries them as text. */
+export const libraryFolder: string = '/node_modules/typescript/lib'
+
+let library: ReadonlyMap<string, string> | undefined
+
+/** Text by file name, like `lib.es2024.d.ts`. */
+export function libraryFiles(): ReadonlyMap<string, string> {
+  const { getLibFiles } = requireInMorph('@ts-morph/common') as { getLibFiles(): { fileName: string; text: string }[] }
+  library ??= new Map(getLibFiles().map(({ fileName, text }) => [fileName, text]))
+  return library
+}

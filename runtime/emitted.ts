@@ -1,4 +1,5 @@
 /** What the generated entry hands over beside the table: code, and of what not every project needs only what this one does. */
+import type { texts } from './coerce.ts'
 import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
@@ -17,6 +18,8 @@ export interface Emitted {
   /** In the order of the table's container. */
   builders: readonly Builder[]
   schemas: readonly BoundSchema[]
+  /** Absent where every schema of an address or a header takes text. */
+  texts?: typeof texts
   /** Absent from a worker that uses none. */
   openDatabase?: typeof createRequestDatabase
   /** Absent where nobody can ask for the request. */

@@ -4,6 +4,7 @@ import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 import { parseBody } from './body.ts'
 import type { Call } from './call.ts'
+import type { Emitted } from './emitted.ts'
 import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
@@ -22,15 +23,16 @@ export async function argumentsFor(
   user: UserT | null,
   validators: readonly Validate[],
   bytes: Uint8Array | undefined,
+  texts: Emitted['texts'],
 ): Promise<unknown[]> {
   if (parameters.length === 0) return []
   const body = bytes && parseBody(call.request, bytes)
   const isQueried = parameters.some(({ from }) => from === 'query' || from === 'wholeQuery')
   const query = isQueried ? new URLSearchParams(call.search) : undefined
-  const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query))
+  const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query, texts))
   const unstorable = parameters.flatMap((parameter, index) => unstorableFields(parameter, values[index], body?.text))
   if (unstorable[0]) throw invalid(unstorable)
-  return parameters.some(hasSchema) ? validated(parameters, values, validators) : values
+  return parameters.some(hasSchema) ? validated(parameters, values, validators, texts) : values
 }
 
 const hasSchema = (parameter: Parameter) => 'schema' in parameter
@@ -40,12 +42,16 @@ async function validated(
   parameters: readonly Parameter[],
   values: readonly unknown[],
   validators: readonly Validate[],
+  texts: Emitted['texts'],
 ): Promise<unknown[]> {
   const fields: FieldError[] = []
   const checked: unknown[] = []
   for (const [index, parameter] of parameters.entries()) {
     const schema = 'schema' in parameter ? parameter.schema : undefined
-    const result = schema === undefined ? { value: values[index] } : await validators[schema]!(values[index])
+    const result =
+      schema === undefined
+        ? { value: values[index] }
+        : await validators[schema]!(texts ? texts.coerced(parameter, values[index]) : values[index])
     if ('fields' in result) fields.push(...result.fields)
     else checked.push(result.value)
   }
@@ -65,12 +71,13 @@ function argument(
   user: UserT | null,
   body: unknown,
   query: URLSearchParams | undefined,
+  texts: Emitted['texts'],
 ): unknown {
   switch (parameter.from) {
     case 'param':
       return match[parameter.position + 1]
     case 'query':
-      return query?.get(parameter.name) ?? undefined
+      return (parameter.coerce?.list ? texts!.listed(query!, parameter.name) : query?.get(parameter.name)) ?? undefined
     case 'wholeQuery':
       return query && recordOf(query)
     case 'header':

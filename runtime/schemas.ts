@@ -4,24 +4,32 @@ import type { FieldError } from '../src/wire/envelope.ts'
 
 export type Validate = (value: unknown) => Promise<{ value: unknown } | { fields: FieldError[] }>
 
-/** A schema, and what it is given to: like `@Body() of OrdersController.create`. */
-export type BoundSchema = readonly [schema: unknown, what: string, whole: string]
+/**
+ * A schema, and what it is given to: like `@Body() of OrdersController.create`. The value of a named parameter is called by its
+ * name, and what is in it by name and path.
+ */
+export type BoundSchema = readonly [schema: unknown, what: string, whole: string, isNamed?: boolean]
 
 /** @throws TypeError when one of them is none: the worker does not start. */
 export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
-  return schemas.map(([schema, what, whole]) => {
+  return schemas.map(([schema, what, whole, isNamed = false]) => {
     if (!isSchema(schema)) throw new TypeError(`${what} is given something that is no Standard Schema`)
     return async (value) => {
       const result = await schema['~standard'].validate(value)
       if (!result.issues) return { value: result.value }
       return {
         fields: result.issues.map(({ path = [], message }) => ({
-          path: shortened(path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')) || whole,
+          // a library's own list may make another of its kind when it is mapped: arktype's does
+          path: shortened(Array.from(isNamed ? [whole, ...path] : path, keyOf).join('.')) || whole,
           reason: shortened(message),
         })),
       }
     }
   })
+}
+
+function keyOf(part: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof part === 'object' ? part.key : part)
 }
 
 /** What a client sent is quoted, up to 200 characters of it. */

@@ -17,7 +17,9 @@ export function unstorableFields(parameter: Parameter, value: unknown, bodyText:
     case 'param':
     case 'query':
     case 'header':
-      return typeof value === 'string' && !isStorable(value) ? [{ path: parameter.name, reason }] : []
+      return [value].flat().some((text) => typeof text === 'string' && !isStorable(text))
+        ? [{ path: parameter.name, reason }]
+        : []
     case 'wholeQuery':
       return unstorableWithin(value, 'query')
     case 'body':

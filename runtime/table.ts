@@ -92,10 +92,22 @@ export interface Gate {
 
 /** `schema` is an index into the schemas that the generated entry passes, `position` one into the path's parameters. */
 export type Parameter =
-  | { from: 'param'; name: string; position: number; schema?: number }
-  | { from: 'query' | 'header'; name: string; schema?: number }
-  | { from: 'body' | 'wholeQuery'; schema?: number }
+  | { from: 'param'; name: string; position: number; schema?: number; coerce?: Coercion }
+  | { from: 'query' | 'header'; name: string; schema?: number; coerce?: Coercion }
+  | { from: 'body'; schema?: number }
+  /** `named` by name, `rest` for every other name. */
+  | { from: 'wholeQuery'; schema?: number; coerce?: { named: [name: string, Coercion][]; rest?: Coercion } }
   | { from: 'request' | 'user' | 'optionalUser' | 'requestId' | 'client' }
+
+/** What text may be read as before its schema sees it (contract 2.8). */
+export type TextForm = 'number' | 'boolean'
+
+export interface Coercion {
+  /** One text becomes the first of these that it is a form of, else it stays text; absent where the schema takes lists alone. */
+  one?: TextForm[]
+  /** The schema takes a list, and these are the forms of its items. */
+  list?: TextForm[]
+}
 
 export interface Webhook {
   name: string

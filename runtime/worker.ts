@@ -63,7 +63,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants) gateByClaims(route.gate, null) // anonymous, or the session was ended
       const user = identity && grants && userOf(identity, grants.roles)
-      const args = await argumentsFor(call, route.parameters, found, user, validators, body)
+      const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before it is committed
     })

@@ -25,6 +25,7 @@ if (variant === 'ts-morph') {
       scope: 'scope.ts',
       cors: 'cors.ts',
       limits: 'limits.ts',
+      coerce: 'coerce.ts',
       webhooks: 'webhooks',
     }
     const emitted = [JSON.stringify(linked.table, undefined, 2), entrySource(linked, true, runtime, root)]

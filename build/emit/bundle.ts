@@ -61,6 +61,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
     mirror: part('runtime/mirror.ts'),
     cors: part('runtime/cors.ts'),
     limits: part('runtime/limits.ts'),
+    coerce: part('runtime/coerce.ts'),
     webhooks: part('runtime/webhooks'),
   }
   const originals = new Map<string, string>()

@@ -1,29 +1,22 @@
 /** `.stack/client.d.ts` and `client.js`: a fetch client of the route table, one flat signature for each route. Pure. */
-import path from 'node:path'
 import type { Parameter, Route } from '../../runtime/table.ts'
 import type { Linked } from '../link/index.ts'
+import { type Descriptions, membersOf } from './descriptions.ts'
+import { declarationText, keyText, quoted, typeText } from './json-schema-text.ts'
 import { describeGate } from './report.ts'
 
-/** @param root absolute path of the project. @param out where the file will stand: it imports types of the project. */
-export function clientTypes({ table, classes }: Linked, root: string, out: string): string {
-  const { routes } = table
-  const used = [...new Set(routes.map(({ controller }) => controller))].sort((a, b) => a - b)
-  const imports = used.map((index) => {
-    const { name, exportName = name, file } = classes[index]!
-    const from = path.relative(out, path.join(root, file)).split(path.sep).join('/')
-    return `import type { ${exportName} as C${index} } from '${from.startsWith('.') ? from : `./${from}`}'\n`
-  })
+/** Imports nothing: whoever checks it needs neither the project nor this package. */
+export function clientTypes({ table }: Linked, descriptions: Descriptions): string {
+  const { definitions } = descriptions
+  const named = Object.entries(definitions).map(([name, schema]) => declarationText(name, schema))
   return `// Written by "stack build" from the route table.
-${imports.join('')}
-/** What JSON makes of a result. */
-type Json<T> = T extends { toJSON(): infer U } ? Json<U> : T extends object ? { [K in keyof T]: Json<T[K]> } : T
-type Result<T> = Awaited<T> extends Response ? unknown : Json<Awaited<T>>
 type Value = string | number | boolean
 type Request<T = unknown> = T & { signal?: AbortSignal }
 
+${named.join('')}
 /** One method for each route, by method and path. Rejects with \`ClientError\` for every status from 400 on. */
 export interface Client {
-${routes.map(signature).join('')}}
+${table.routes.map((route, index) => signature(route, index, descriptions)).join('')}}
 
 export interface ClientOptions {
   /** The access token, or what gives it for each request. */
@@ -47,31 +40,75 @@ export declare class ClientError extends Error {
 `
 }
 
-function signature({ method, path: address, controller, handler, gate, parameters, file, line }: Route): string {
-  const own = `C${controller}[${quoted(handler)}]`
+/** Arguments hold what schemas take, the result what the handler gives as JSON. */
+function signature(route: Route, index: number, descriptions: Descriptions): string {
+  const { method, path: address, gate, parameters, file, line } = route
+  const { inputs, bodies, answers } = descriptions
   const parts: string[] = []
   const names = [...address.matchAll(/:([^/]+)/g)].map(([, name]) => name!)
-  if (names.length > 0) parts.push(`params: { ${names.map((name) => `${name}: Value`).join('; ')} }`)
-  const whole = parameters.findIndex(({ from }) => from === 'wholeQuery')
-  const query = named(parameters, 'query')
-  if (whole !== -1) parts.push(`query: Parameters<${own}>[${whole}]`)
-  else if (query.length > 0) parts.push(`query?: { ${query.map((name) => `${quoted(name)}?: Value`).join('; ')} }`)
-  const headers = named(parameters, 'header')
-  if (headers.length > 0) parts.push(`headers?: { ${headers.map((name) => `${quoted(name)}?: string`).join('; ')} }`)
-  const body = parameters.findIndex(({ from }) => from === 'body')
-  if (body !== -1) parts.push(`body: Parameters<${own}>[${body}]`)
+  if (names.length > 0) {
+    const texts = names.map((name) => {
+      const own = parameters.find((one) => one.from === 'param' && one.name === name)
+      return `${keyText(name)}: ${valueText(own, descriptions)}`
+    })
+    parts.push(`params: { ${texts.join('; ')} }`)
+  }
+  const query = queryText(parameters, descriptions)
+  if (query) parts.push(query)
+  const headers = membersText(parameters, 'header', descriptions)
+  if (headers) parts.push(`headers${headers.isOptional ? '?' : ''}: ${headers.text}`)
+  const body = parameters.find((one) => one.from === 'body')
+  if (body) {
+    const schema = 'schema' in body && body.schema !== undefined ? inputs[body.schema] : bodies[index]
+    parts.push(`body: ${typeText(schema)}`)
+  }
   const isOptional = parts.every((part) => /^\w+\?:/.test(part))
   const request = parts.length > 0 ? `Request<{ ${parts.join('; ')} }>` : 'Request'
+  const { schema, isOptional: mayBeNothing } = answers[index] ?? { schema: {}, isOptional: false }
+  const result = [...(schema ? [typeText(schema)] : []), ...(mayBeNothing || !schema ? ['undefined'] : [])]
   return `  /** ${`Admits: ${describeGate(gate)}. ${file}:${line}`.replaceAll('*/', '* /')} */
-  ${quoted(`${method} ${address}`)}(request${isOptional ? '?' : ''}: ${request}): Promise<Result<ReturnType<${own}>>>\n`
+  ${quoted(`${method} ${address}`)}(request${isOptional ? '?' : ''}: ${request}): Promise<${result.join(' | ')}>\n`
 }
 
-function named(parameters: readonly Parameter[], from: 'query' | 'header'): string[] {
-  return [...new Set(parameters.flatMap((one) => (one.from === from ? [one.name] : [])))]
+function queryText(parameters: readonly Parameter[], descriptions: Descriptions): string | undefined {
+  const whole = parameters.find((one) => one.from === 'wholeQuery')
+  const single = membersText(parameters, 'query', descriptions)
+  if (!whole) return single && `query${single.isOptional ? '?' : ''}: ${single.text}`
+  const schema = 'schema' in whole && whole.schema !== undefined ? descriptions.inputs[whole.schema] : undefined
+  const text = typeText(schema)
+  const own = text === 'unknown' ? '{ [name: string]: Value | readonly Value[] | undefined }' : text
+  const members = schema ? [...membersOf(schema, descriptions.definitions).values()] : []
+  const isOptional = members.every(({ isRequired }) => !isRequired) && (single?.isOptional ?? true)
+  return `query${isOptional ? '?' : ''}: ${single ? `(${own}) & ${single.text}` : own}`
 }
 
-function quoted(text: string): string {
-  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+function membersText(
+  parameters: readonly Parameter[],
+  from: 'query' | 'header',
+  descriptions: Descriptions,
+): { text: string; isOptional: boolean } | undefined {
+  const named = new Map<string, { text: string; isOptional: boolean }>()
+  for (const one of parameters) {
+    if (one.from !== from) continue
+    const isOptional = one.schema === undefined || descriptions.isOptional[one.schema] !== false
+    const before = named.get(one.name) // of two that read one value, both must be given what they take
+    const text = valueText(one, descriptions)
+    named.set(
+      one.name,
+      before && before.text !== text ? { text: `(${before.text}) & (${text})`, isOptional } : { text, isOptional },
+    )
+  }
+  if (named.size === 0) return undefined
+  const members = [...named].map(([name, { text, isOptional }]) => `${keyText(name)}${isOptional ? '?' : ''}: ${text}`)
+  return { text: `{ ${members.join('; ')} }`, isOptional: [...named.values()].every(({ isOptional }) => isOptional) }
+}
+
+/** What has no schema, or one that does not say what it takes, is text: of any value. */
+function valueText(parameter: Parameter | undefined, { inputs }: Descriptions): string {
+  const schema =
+    parameter && 'schema' in parameter && parameter.schema !== undefined ? inputs[parameter.schema] : undefined
+  const text = typeText(schema)
+  return text === 'unknown' ? 'Value' : text
 }
 
 export const clientSource = `// Written by "stack build": the client of client.d.ts.

@@ -22,6 +22,8 @@ export interface RuntimeModules {
   mirror: string
   /** Imported only where other origins' pages may read answers. */
   cors: string
+  /** Imported only where text of an address or a header becomes something else. */
+  coerce: string
   /** Imported only where a route has a limit. */
   limits: string
   /** The folder of what is imported only where there are webhooks. */
@@ -37,13 +39,15 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       `import { ${JSON.stringify(exportName ?? name)} as class${index} } from ${from(file)}`,
   )
   const bound = schemas.map(
-    ({ what, whole }, index) => `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}]`,
+    ({ what, whole, injector }, index) =>
+      `[schema${index}(), ${JSON.stringify(what)}, ${JSON.stringify(whole)}${isNamed(injector) ? ', true' : ''}]`,
   )
   const database = hasDatabase ? ', openDatabase: createRequestDatabase' : ''
   const webhooks = webhookParts(table.webhooks, runtime.webhooks)
   const cors = table.cors ? `, cors: createCors(${JSON.stringify(table.cors)})` : ''
   const hasScope = hasDatabase || linked.usesServices
   const isLimited = table.routes.some((route) => route.limit)
+  const isCoerced = table.routes.some(({ parameters }) => parameters.some((one) => 'coerce' in one))
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
     ...(hasDatabase
@@ -58,16 +62,20 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       ? [`import { createEntrypoint } from ${JSON.stringify(runtime.entrypoint)}`]
       : [`import { createMirror } from ${JSON.stringify(runtime.mirror)}`]),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
+    ...(isCoerced ? [`import { texts } from ${JSON.stringify(runtime.coerce)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }
+
+/** The others are whole objects, whose members have names themselves. */
+const isNamed = (injector: string) => injector !== 'Body' && injector !== 'Query object'
 
 const readers = {
   hmac: ['readHmac', 'hmac.ts'],

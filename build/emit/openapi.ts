@@ -1,15 +1,14 @@
 /** `.stack/openapi.json`: the route table as OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1). Pure. */
 import type { Parameter, Route, RouteTable } from '../../runtime/table.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
-import type { JsonSchemas } from './json-schemas.ts'
+import { type Descriptions, membersOf } from './descriptions.ts'
+import type { Json } from './json-schemas.ts'
 import { describeGate } from './report.ts'
-
-type Json = Record<string, unknown>
 
 /** One line for each path: what changed in a route is one line of a diff. Each is made text at once: together they are large. */
 export function openapiText(
   { routes, webhooks, container }: RouteTable,
-  jsonSchemas: JsonSchemas,
+  descriptions: Descriptions,
   title: string,
 ): string {
   const paths = new Map<string, string[]>()
@@ -18,15 +17,14 @@ export function openapiText(
   }
   const byShape = new Map<string, string>()
   const ids = new Set<string>()
-  const definitions: Record<string, unknown> = {}
-  const schemas = jsonSchemas.map((schema, index) => schema && hoisted(schema, `Schema${index}`, definitions))
-  for (const route of routes) {
+  const { definitions } = descriptions
+  for (const [index, route] of routes.entries()) {
     const shape = route.path.replace(/:[^/]+/g, ':')
     const template = byShape.get(shape) ?? route.path
     byShape.set(shape, template) // two names for one parameter would be two paths
     const controller = container[route.controller]!.class
     const operationId = unique(`${controller}_${route.handler}`, ids)
-    const described = operation(route, template, operationId, controller, schemas)
+    const described = operation(route, index, template, operationId, controller, descriptions)
     add(template.replace(/:([^/]+)/g, '{$1}'), route.method.toLowerCase(), described)
   }
   for (const { name, class: receiver, events } of webhooks) {
@@ -61,34 +59,6 @@ function unique(name: string, taken: Set<string>): string {
   return free
 }
 
-/** A schema refers to its own root and to its own definitions; inside of this document both are somewhere else. */
-function hoisted(schema: Json, id: string, definitions: Record<string, unknown>): Json {
-  const { $schema: _dialect, $defs, ...own } = schema
-  if (!JSON.stringify(schema).includes('"$ref"')) return own
-  const moved = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(moved)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, key === '$ref' ? referred(String(inner), id) : moved(inner)]),
-    )
-  }
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Json))
-    definitions[named(id, name)] = moved(definition)
-  definitions[id] = moved(own)
-  return definitions[id] as Json
-}
-
-function referred(reference: string, id: string): string {
-  if (reference === '#') return `#/components/schemas/${id}`
-  const [, name] = /^#\/\$defs\/([^/]+)$/.exec(reference) ?? []
-  return name === undefined ? reference : `#/components/schemas/${named(id, name)}`
-}
-
-/** Only what a component may be called. */
-function named(id: string, name: string): string {
-  return `${id}.${name.replace(/[^A-Za-z0-9._-]/g, '_')}`
-}
-
 const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
 
 const failure = { $ref: '#/components/responses/Error' }
@@ -116,15 +86,20 @@ const envelope = {
 }
 
 /** @param template the path under whose parameter names it is listed. */
-function operation(route: Route, template: string, operationId: string, tag: string, schemas: JsonSchemas): Json {
-  const { gate, status, parameters } = route
+function operation(
+  route: Route,
+  index: number,
+  template: string,
+  operationId: string,
+  tag: string,
+  descriptions: Descriptions,
+): Json {
+  const { gate, parameters } = route
   const names = [...template.matchAll(/:([^/]+)/g)].map(([, name]) => name!)
-  const schemaOf = (parameter: Parameter) =>
-    'schema' in parameter && parameter.schema !== undefined ? schemas[parameter.schema] : undefined
   const listed = new Map<string, Json>()
   for (const parameter of parameters) {
     const known = parameter.from === 'param' ? { ...parameter, name: names[parameter.position]! } : parameter
-    for (const one of parametersOf(known, schemaOf(parameter))) {
+    for (const one of parametersOf(known, descriptions)) {
       const key = `${one['in']} ${one['name']}`
       if (!listed.has(key)) listed.set(key, one)
     }
@@ -134,6 +109,7 @@ function operation(route: Route, template: string, operationId: string, tag: str
     if (!listed.has(`path ${name}`)) listed.set(`path ${name}`, unread)
   }
   const body = parameters.find(({ from }) => from === 'body')
+  const taken = body && (schemaOf(body, descriptions) ?? descriptions.bodies[index])
   const takesCaller = parameters.some(({ from }) => from === 'optionalUser')
   return {
     operationId,
@@ -141,39 +117,52 @@ function operation(route: Route, template: string, operationId: string, tag: str
     description: `Admits: ${describeGate(gate)}.`,
     security: gate.required ? [{ bearer: [] }] : takesCaller ? [{}, { bearer: [] }] : [],
     ...(listed.size > 0 ? { parameters: [...listed.values()] } : {}),
-    ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(schemaOf(body)) } } } : {}),
-    responses: {
-      [status]: { description: 'The result, as JSON; 204 where there is none.', content: { 'application/json': {} } },
-      default: failure,
-    },
+    ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(taken) } } } : {}),
+    responses: { ...answered(route, descriptions.answers[index]), default: failure },
   }
 }
 
-function withSchema(schema: Json | undefined): Json {
-  return schema ? { schema } : {}
+/** `undefined` is answered 204, whatever the route's status is (contract 2.3). */
+function answered({ status }: Route, answer: Descriptions['answers'][number] | undefined): Json {
+  const { schema, isOptional } = answer ?? { schema: {}, isOptional: false }
+  const content = { 'application/json': withSchema(schema) }
+  return {
+    ...(schema ? { [status]: { description: 'The result, as JSON.', content } } : {}),
+    ...(isOptional || !schema ? { 204: { description: 'There is no result.' } } : {}),
+  }
 }
 
-function parametersOf(parameter: Parameter, schema: Json | undefined): Json[] {
+/** One that admits everything says nothing. */
+function withSchema(schema: Json | undefined): Json {
+  return schema && Object.keys(schema).length > 0 ? { schema } : {}
+}
+
+function schemaOf(parameter: Parameter, { inputs }: Descriptions): Json | undefined {
+  return 'schema' in parameter && parameter.schema !== undefined ? inputs[parameter.schema] : undefined
+}
+
+function parametersOf(parameter: Parameter, descriptions: Descriptions): Json[] {
+  const schema = schemaOf(parameter, descriptions)
   const own = schema ?? { type: 'string' }
+  const isNeeded =
+    'schema' in parameter && parameter.schema !== undefined && descriptions.isOptional[parameter.schema] === false
+  const required = isNeeded ? { required: true } : {}
   switch (parameter.from) {
     case 'param':
       return [{ name: parameter.name, in: 'path', required: true, schema: own }]
     case 'query':
-      return [{ name: parameter.name, in: 'query', schema: own }]
+      return [{ name: parameter.name, in: 'query', ...required, schema: own }]
     case 'header':
       return /^(?:accept|content-type|authorization)$/i.test(parameter.name)
         ? [] // said by other means, and ignored here (OpenAPI 3.1, "Parameter Object")
-        : [{ name: parameter.name, in: 'header', schema: own }]
-    case 'wholeQuery': {
-      const properties = Object.entries((schema?.['properties'] ?? {}) as Record<string, Json>)
-      const required = (schema?.['required'] ?? []) as string[]
-      return properties.map(([name, property]) => ({
+        : [{ name: parameter.name, in: 'header', ...required, schema: own }]
+    case 'wholeQuery':
+      return [...membersOf(schema ?? {}, descriptions.definitions)].map(([name, member]) => ({
         name,
         in: 'query',
-        ...(required.includes(name) ? { required: true } : {}),
-        schema: property,
+        ...(member.isRequired ? { required: true } : {}),
+        schema: member.schema,
       }))
-    }
     default:
       return []
   }

@@ -5,6 +5,8 @@ import { isWholeQuery, schemaOf } from '../schemas.ts'
 export interface BoundSchema {
   /** Of the expression. */
   place: Place
+  /** `Body`, `Param`, `Query`, `Header`, or `Query object` for that of all parameters at once. */
+  injector: string
   /** What it is given to, as a message names it. */
   what: string
   /** What a violation of the whole value is said of, like `body`. */
@@ -30,7 +32,8 @@ export function createSchemaList(): SchemaList {
       if (index === list.length) {
         known.set(key, index)
         const what = `@${mark.name} of ${controller.name}.${member.name}`
-        list.push({ place, what, whole: wholeOf(mark) })
+        const isWhole = mark.name === 'Query' && isWholeQuery(mark.arguments[0])
+        list.push({ place, injector: isWhole ? 'Query object' : mark.name, what, whole: wholeOf(mark) })
       }
       return index
     },

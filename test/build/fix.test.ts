@@ -143,9 +143,9 @@ describe('stack build --fix', () => {
     const root = temporaryProject({ 'src/app.module.ts': mistaken, 'stack/project.json': '{ "project": "shop" }' })
     const first = await stack(['build', '--fix', '--project', root])
     expect(first.code).toBe(1)
-    expect(first.stderr).toMatch(/\n1 error: --fix has edited src\/app\.module\.ts; nothing else was written\n$/)
+    expect(first.stderr).toContain('\n1 error: nothing was built, and --fix has edited src/app.module.ts\n')
     const second = await stack(['build', '--fix', '--project', root])
-    expect(second.stderr).toMatch(/\n1 error: nothing was written\n$/)
+    expect(second.stderr).toContain('\n1 error: nothing was written\n')
   })
 })
 

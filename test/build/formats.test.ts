@@ -130,10 +130,10 @@ describe('stack build --format', () => {
   })
 
   it('8.1 what --fix says is on stderr, in every format', async () => {
-    const root = temporaryProject({ ...fixtureFiles('user-on-public-route', 'app.ts'), ...project })
+    const root = temporaryProject({ ...fixtureFiles('class-not-exported', 'app.ts'), ...project })
     const { code, stdout, stderr } = await build(root, 'sarif', '--fix')
     expect([code, JSON.parse(stdout).runs[0].results]).toEqual([0, []])
-    expect(stderr).toMatch(/^fixed\[user-on-public-route\]: /)
+    expect(stderr).toMatch(/^fixed\[class-not-exported\]: /)
   })
 
   it.each([

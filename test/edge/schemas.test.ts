@@ -66,6 +66,113 @@ describe('2.8 a parameter, a query and a header', () => {
   })
 })
 
+describe.each(['zod', 'valibot', 'arktype'])('2.8 text, where a schema of %s converts nothing itself', (library) => {
+  const ask = async (route: string, query: string) => {
+    const { status, json } = await probe.call(`/texts/${library}/${route}?${query}`)
+    return status === 200 ? json : status
+  }
+  const paths = async (route: string, query: string) => {
+    const { status, json } = await probe.call(`/texts/${library}/${route}?${query}`)
+    return [status, json.error, json.fields.map(({ path }: { path: string }) => path)]
+  }
+
+  it.each([
+    ['3', 3],
+    ['-7', -7],
+    ['0.5', 0.5],
+    ['-0', 0],
+    ['1e3', 1000],
+    ['1e21', 1e21, '1e%2B21'],
+    ['9007199254740991', 9007199254740991],
+    ['-9007199254740992', -9007199254740992],
+  ])('is a number as JSON writes one: "%s"', async (text, n, encoded = text) => {
+    expect(await ask('number', `n=${encoded}`)).toEqual({ n })
+  })
+
+  it.each([
+    '3abc',
+    '',
+    '%203',
+    '3%20',
+    '0x10',
+    '%EF%BC%91', // a fullwidth digit
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '1e400',
+    '9007199254740993', // 2^53 + 1: its double is another number
+    '-9007199254740993.0',
+    'TRUE',
+    'true',
+    '%2B3',
+    '.5',
+    '3.',
+    '03',
+    '1_000',
+    '1,000',
+    'null',
+    '[]',
+  ])('is no number, and refused by the schema: "%s"', async (text) => {
+    expect(await paths('number', `n=${text}`)).toEqual([400, 'invalid_request', ['n']])
+  })
+
+  it('is a boolean as JSON writes one, and nothing else is', async () => {
+    expect(await ask('boolean', 'b=true')).toEqual({ b: true })
+    expect(await ask('boolean', 'b=false')).toEqual({ b: false })
+    for (const text of ['TRUE', 'True', '1', '0', 'yes', 'on', '', '%20true', 'null'])
+      expect([text, ...(await paths('boolean', `b=${text}`))]).toEqual([text, 400, 'invalid_request', ['b']])
+  })
+
+  it('is a list where the schema takes one, of one value too', async () => {
+    expect(await ask('list', 'ids=1&ids=2&ids=1')).toEqual({ ids: [1, 2, 1] })
+    expect(await ask('list', 'ids=1')).toEqual({ ids: [1] })
+    expect(await paths('list', 'ids=1&ids=x')).toEqual([400, 'invalid_request', ['ids.1']])
+    for (const query of ['ids=', 'ids=1,2', 'ids=1&ids=', 'ids=1.5', 'ids[]=1', '', 'ids=1&ids=%00'])
+      expect([query, await ask('list', query)]).toEqual([query, 400])
+  })
+
+  it('is converted in the whole query, by the name of each parameter', async () => {
+    expect(await ask('whole', 'n=3&b=false&ids=1&ids=2&tag=1&text=1')).toEqual({
+      n: 3,
+      b: false,
+      ids: [1, 2],
+      tag: '1',
+      text: '1',
+    })
+    expect(await ask('whole', 'ids=7&tag=1&tag=true')).toEqual({ n: 1, ids: [7], tag: ['1', 'true'] })
+    expect(await ask('whole', '')).toEqual({ n: 1 })
+    for (const query of ['n=3abc', 'n=', 'n=1&n=2', 'b=TRUE', 'ids=1&ids=x', 'text=1&text=2', '__proto__=1', 'n=%00'])
+      expect([query, await ask('whole', query)]).toEqual([query, 400])
+  })
+})
+
+describe('2.8 text of a path and a header', () => {
+  it('is converted like that of a query; the items of a list stand between commas', async () => {
+    expect((await probe.call('/texts/zod/path/7/1,2')).json).toEqual({ id: 7, ids: [1, 2] })
+    expect((await probe.call('/texts/zod/path/7/1%2C2')).json).toEqual({ id: 7, ids: [1, 2] })
+    for (const address of [
+      '/texts/zod/path/x/1',
+      '/texts/zod/path/7/1,x',
+      '/texts/zod/path/7/1,,2',
+      '/texts/zod/path/7.5/1',
+    ])
+      expect([address, (await probe.call(address)).status]).toEqual([address, 400])
+    const header = (headers: Record<string, string>) => probe.call('/texts/zod/header', { headers })
+    expect((await header({ 'x-ids': '1, 2', 'x-on': 'true' })).json).toEqual({ ids: [1, 2], on: true })
+    expect((await header({ 'x-ids': '3' })).json).toEqual({ ids: [3], on: null })
+    const wrong: Record<string, string>[] = [{ 'x-ids': '1, x' }, { 'x-ids': '' }, { 'x-ids': '1', 'x-on': 'yes' }]
+    for (const headers of wrong) expect((await header(headers)).status).toBe(400)
+  })
+
+  it('stays text where the schema takes text, or has a function that the value goes through first', async () => {
+    expect((await probe.call('/texts/zod/either?tags=7&either=7&split=1-2')).json).toEqual({
+      tags: ['7'],
+      either: '7',
+      split: ['1', '2'],
+    })
+  })
+})
+
 describe('2.9 methods', () => {
   it('OPTIONS is told the methods of the address, and 405 names the same', async () => {
     const options = await probe.call('/schemas/item/7', { method: 'OPTIONS' })
@@ -104,6 +211,9 @@ describe('8.7 what is emitted beside the worker', () => {
     expect(document.paths['/schemas/arktype'].post.requestBody.content['application/json'].schema).toMatchObject({
       properties: { age: { exclusiveMinimum: 17 } },
     })
+    expect(document.paths['/schemas/valibot'].post.requestBody.content['application/json'].schema).toMatchObject({
+      required: ['city'],
+    })
     expect(document.paths['/schemas/own'].post.requestBody.content['application/json']).toEqual({})
     const { parameters } = document.paths['/schemas/item/{id}'].get
     expect(parameters.map(({ name, in: place }: { name: string; in: string }) => [name, place])).toEqual([
@@ -118,6 +228,14 @@ describe('8.7 what is emitted beside the worker', () => {
     const operations = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap(Object.values)
     const ids = operations.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
+    const required = Object.values<Record<string, { parameters?: { name: string; required?: boolean }[] }>>(
+      document.paths,
+    )
+      .flatMap(Object.values)
+      .flatMap(({ parameters = [] }) => parameters.filter((one: { required?: boolean }) => one.required))
+      .map(({ name }: { name: string }) => name)
+    expect(required).toContain('n') // `z.number()` refuses a request without it
+    expect(required).not.toContain('limit') // it has a default
   })
 
   it('client.js calls the routes, and gives the envelope of an error', async () => {
@@ -134,6 +252,15 @@ describe('8.7 what is emitted beside the worker', () => {
     await expect(refused).rejects.toBeInstanceOf(ClientError)
     await expect(refused).rejects.toMatchObject({ status: 400, code: 'invalid_request', fields: [{ path: 'city' }] })
     await expect(client['GET /gates/signed-in']()).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+    expect(await client['GET /texts/zod/list']({ query: { ids: [1, 2] } })).toEqual({ ids: [1, 2] })
+    expect(await client['GET /texts/zod/path/:id/:ids']({ params: { id: 7, ids: [1, 2] } })).toEqual({
+      id: 7,
+      ids: [1, 2],
+    })
+    expect(await client['GET /texts/zod/header']({ headers: { 'x-ids': [1, 2] } })).toEqual({ ids: [1, 2], on: null })
+    const at = '2026-01-02T03:04:05.000Z'
+    const hard = { at, price: '3', tree: { name: 'a' } }
+    expect(await client['POST /texts/zod/hard']({ body: hard })).toEqual({ at, price: 3, note: 'none' })
     const person = await probe.signUp()
     const signedIn = createClient(probe.url, { token: async () => person.token })
     expect(await signedIn['GET /gates/signed-in']()).toMatchObject({ id: person.id })

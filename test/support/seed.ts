@@ -5,8 +5,23 @@ import { refusals, type Slug } from '../../build/refusals/index.ts'
 
 export const fixtures = path.resolve(import.meta.dirname, '../build/refusals')
 
+/** Found where schemas are evaluated and types asked: in a project that nothing else refuses. */
+export const evaluated: Slug[] = [
+  'schema-value-not-standard',
+  'schema-not-evaluated',
+  'schema-partly-unsaid',
+  'text-refused-by-schema',
+  'result-partly-unsaid',
+]
+
 /** An entry has one module or none, a project has one budget, and of a file that cannot be read no list is known. */
-const alone = ['entry-without-module', 'entry-with-two-modules', 'bundle-over-budget', 'file-unreadable']
+const alone: Slug[] = [
+  'entry-without-module',
+  'entry-with-two-modules',
+  'bundle-over-budget',
+  'file-unreadable',
+  ...evaluated,
+]
 
 export const seedable = (Object.keys(refusals) as Slug[]).filter((slug) => !alone.includes(slug))
 

@@ -18,6 +18,7 @@ import { RequestController } from './request.controller.ts'
 import { SchemasController } from './schemas.controller.ts'
 import { SecretsController } from './secrets.controller.ts'
 import { Hoarder, SqlController } from './sql.controller.ts'
+import { ArktypeTexts, ValibotTexts, ZodTexts } from './texts.controller.ts'
 
 @Module({
   controllers: [
@@ -34,6 +35,9 @@ import { Hoarder, SqlController } from './sql.controller.ts'
     SchemasController,
     SecretsController,
     SqlController,
+    ArktypeTexts,
+    ValibotTexts,
+    ZodTexts,
   ],
   providers: [
     Hoarder,
