@@ -282,11 +282,11 @@ export interface Relation {
   /** As it is called in its schema. */
   name: string
   kind: 'table' | 'view' | 'materialized view'
-  /** Of its name where it is created. */
+  /** Span of the name in the statement that creates it. */
   place: Place
-  /** Of a table. */
+  /** Only a table has it. */
   hasRowSecurity: boolean
-  /** Of a view: without `security_invoker` the policies of its owner count, who has none. */
+  /** Only a view has it. Without `security_invoker` the policies of the view's owner apply, and an owner has none. */
   runsAsOwner: boolean
   /** A comment on it says `@stack public`. */
   isPublic: boolean

@@ -16,9 +16,9 @@ export interface Mark {
 export interface FrameOptions {
   /** Text of a line, from 1; `undefined` when the file or the line is not there. */
   lineOf(file: string, line: number): string | undefined
-  /** Of the terminal. */
+  /** Width of the terminal, in columns. */
   columns: number
-  /** For what is neither source nor mark. */
+  /** Styles everything that is neither source nor mark. */
   dim: Paint
 }
 

@@ -19,7 +19,7 @@ export interface BuildOptions {
   maxBodyBytes: number
   /** Methods that a service binding offers (contract 9.9). */
   rpc?: readonly { class: string; method: string }[]
-  /** Of a project: what it is called, and its declared roles. Absent for the auth module, which has no documents. */
+  /** The project's name and declared roles. Absent for the auth module, which has no documents. */
   project?: { name: string; roles: readonly DeclaredRole[] } | undefined
   /** Compressed KiB that the worker may have; absent: no limit. */
   budgetKib?: number

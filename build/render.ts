@@ -50,7 +50,7 @@ export function footer(refusals: readonly Refusal[], rendering: Omit<Rendering, 
   return [first, ...lines].flatMap((line) => wrap(line, columns, '', '  ')).join('\n')
 }
 
-/** Of several that are as frequent, the first. */
+/** The first slug wins among equally frequent ones. */
 function mostFrequent(refusals: readonly Refusal[]): Slug {
   const bySlug = [...Map.groupBy(refusals, ({ slug }) => slug)]
   return bySlug.toSorted(([, a], [, b]) => b.length - a.length)[0]![0]
@@ -96,7 +96,7 @@ function columnsOf(stream: NodeJS.WriteStream | undefined): number {
 
 /** Every file is read once. */
 function lineReader(refusals: readonly Refusal[], { sourceOf }: Rendering): FrameOptions['lineOf'] {
-  // what may be a secret is shown by no refusal, whatever it is about
+  // no refusal shows what may be a secret
   const secrets = refusals.filter(({ isMasked }) => isMasked).map(({ place }) => place)
   const files = new Map<string, string[] | undefined>()
   return (file, line) => {

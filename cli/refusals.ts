@@ -7,7 +7,7 @@ import { footer, type Rendering, render } from '../build/render.ts'
 
 export interface Printing extends Pick<Rendering, 'consequence' | 'fixCommand'> {
   format: Format
-  /** Of this package. */
+  /** Version of this package. */
   version: string
   /** More builds follow: what a tool reads must show where one ends. */
   isOneOfMany?: boolean

@@ -15,7 +15,7 @@ export interface MigrationSet {
   directory: string
 }
 
-/** What ran in a transaction that is still open: nobody else sees any of it. */
+/** Migrations that ran in a transaction which is still open: no other session sees any of it. */
 export interface OpenMigrations {
   /** Names of the files that ran now, in their order. */
   applied: string[]
@@ -88,7 +88,7 @@ export async function openMigrations(databaseUrl: string, sets: readonly Migrati
   }
 }
 
-/** Any number that nobody else is likely to lock: "stackmig" as ASCII. */
+/** Key of the advisory lock: "stackmig" as ASCII, which no other program is likely to use. */
 const lockKey = '8319395793567836519'
 
 /**
@@ -101,7 +101,7 @@ const freshSettings = `set session authorization default; reset role; reset all;
 interface MigrationFile {
   set: MigrationSet['name']
   name: string
-  /** For people. */
+  /** The name as a person reads it. */
   shown: string
   sql: string
   checksum: string

@@ -21,7 +21,7 @@ export interface Call {
   isPersonal: boolean
   /** The `sub` claim, once the access token was verified. */
   subject: string | undefined
-  /** Of the request that caused this one, where it says so (W3C Trace Context). */
+  /** Trace that the request belongs to, if it names one (W3C Trace Context). */
   trace: Trace | undefined
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   /** Keeps the isolate alive for work that outlives the answer. */

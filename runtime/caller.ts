@@ -1,4 +1,4 @@
-/** Who a request is counted under, where callers share what there is: rate limits, and the pool's connections. */
+/** Names the caller of a request, for everything that callers share: rate limits, and the pool's connections. */
 import type { Call } from './call.ts'
 
 /** Names the caller for whom one worker calls another. Only a request that came over a service binding is believed. */

@@ -22,7 +22,7 @@ interface Share {
 }
 
 /**
- * @param most what all may hold together. @param lifeMs how long a share counts that nobody renews, in milliseconds.
+ * @param most what all may hold together. @param lifeMs how long a share counts without being renewed, in milliseconds.
  * @param mayExceed a share that is the only one may be larger than `most`.
  */
 export function createLeases(most: number, lifeMs: number, mayExceed = false, now: () => number = Date.now): Leases {

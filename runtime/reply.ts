@@ -55,7 +55,7 @@ function answerOf(call: Call, error: unknown): HttpError {
 }
 
 /**
- * What an SQL error that nobody caught means to the caller (contract 2.13), also where it came up at COMMIT. The answer says
+ * What an uncaught SQL error means to the caller (contract 2.13), also where it came up at COMMIT. The answer says
  * nothing of the statement, its values or its constraint.
  */
 function sqlAnswer(error: unknown): HttpError | undefined {

@@ -40,7 +40,7 @@ interface Upload {
   lease: Lease
   /** Bytes so far; unknown of a body that is read in one piece. */
   arrived: number
-  /** Of its last heartbeat, in Unix milliseconds. */
+  /** Time of the last heartbeat, in Unix milliseconds. */
   aliveAt: number
   /** Heartbeats since it was last fast enough. */
   slowBeats: number
@@ -57,7 +57,7 @@ interface Bounds {
 /** @throws HttpError 413, 408 or 503. */
 type HoldBody = (request: Request, bounds: Bounds) => Promise<HeldBody>
 
-/** For a worker; the routes and the webhooks of an isolate share its memory. */
+/** Called once for each isolate: its routes and webhooks share the memory. */
 export function createUploads(leases = createLeases(mostInFlight, lifeMs, true)): HoldBody {
   /** In the order of their beginning. */
   const uploads = new Set<Upload>()
@@ -136,7 +136,7 @@ export function createUploads(leases = createLeases(mostInFlight, lifeMs, true))
 
 async function readPiece(request: Request, late: Promise<never>): Promise<Uint8Array<ArrayBuffer>> {
   const whole = request.arrayBuffer()
-  whole.catch(() => {}) // after its time nobody waits for it
+  whole.catch(() => {}) // once the time is over, nothing awaits it
   return new Uint8Array(await Promise.race([whole, late]))
 }
 

@@ -7,7 +7,7 @@ export type FloodName = 'stalled' | 'signUps' | 'huge' | 'waiting' | 'sleeping'
 export interface FloodJob {
   name: FloodName
   url: string
-  /** Of the attacker's account. */
+  /** Access token of the attacker's account. */
   token: string
 }
 

@@ -26,7 +26,7 @@ interface Answer {
 export interface HandlerTypes {
   /** By route. */
   answers: Answer[]
-  /** Of bodies without a schema, by route: what the handler's parameter is declared as. */
+  /** Declared types of the handlers' body parameters that have no schema, by route. */
   bodies: (Json | undefined)[]
   /** What schemas take that are evaluated without an answer, by schema: their type may know. */
   inputs: (Json | undefined)[]

@@ -5,7 +5,7 @@ import { type Descriptions, membersOf } from './descriptions.ts'
 import { declarationText, keyText, quoted, typeText } from './json-schema-text.ts'
 import { describeGate } from './report.ts'
 
-/** Imports nothing: whoever checks it needs neither the project nor this package. */
+/** The client imports nothing, so a frontend checks it without the project and without this package. */
 export function clientTypes({ table }: Linked, descriptions: Descriptions): string {
   const { definitions } = descriptions
   const named = Object.entries(definitions).map(([name, schema]) => declarationText(name, schema))

@@ -92,7 +92,7 @@ function coercionOf({ isText, one, list }: Forms): Coercion | undefined {
   return { ...(isSingle ? { one: forms({ isText, one, list }) } : {}), ...(list ? { list: forms(list) } : {}) }
 }
 
-/** Of each property of the object that a whole query is; of a union, of all its members'. */
+/** Conversions of each property of a whole query; a union contributes the properties of all its members. */
 function memberCoercions(
   schema: Json,
   facts: SchemaFacts,

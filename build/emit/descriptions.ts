@@ -8,7 +8,7 @@ export interface Descriptions {
   inputs: (Json | undefined)[]
   /** By the same index: the parameter need not be there. */
   isOptional: boolean[]
-  /** Of bodies without a schema, by route. */
+  /** Types of bodies without a schema, by route. */
   bodies: (Json | undefined)[]
   answers: HandlerTypes['answers']
   /** What `#/components/schemas/…` in all of these refers to, by name. */

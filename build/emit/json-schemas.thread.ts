@@ -1,4 +1,4 @@
-/** What the thread runs that evaluates a project's schemas: it answers one by one, whatever the others do. */
+/** Evaluates a project's schemas in a thread. One schema's failure does not affect the others. */
 
 /** A keyword of our own, where JSON Schema does not say what a schema takes; `kind` is the library's word for that. */
 export const marker = 'x-stack-opaque'
@@ -78,7 +78,7 @@ async function takesOf(schema) {
   let taken
   for (const [kind, pairs] of samples)
     for (const [value, text] of pairs) {
-      if ((await accepts(schema, text)) !== false) return // some text it takes, or nobody knows
+      if ((await accepts(schema, text)) !== false) return // the schema takes some text, or the answer is not known
       if ((await accepts(schema, value)) === true) taken ??= kind
     }
   return taken

@@ -122,7 +122,7 @@ function operation(
   }
 }
 
-/** `undefined` is answered 204, whatever the route's status is (contract 2.3). */
+/** `undefined` is answered 204; the route's own status does not apply (contract 2.3). */
 function answered({ status }: Route, answer: Descriptions['answers'][number] | undefined): Json {
   const { schema, isOptional } = answer ?? { schema: {}, isOptional: false }
   const content = { 'application/json': withSchema(schema) }

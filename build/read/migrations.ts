@@ -18,14 +18,14 @@ export function migrationsIn(folder: string): string[] {
     .sort(byNumber)
 }
 
-/** By the number, whatever zeros stand before it, then by the name. */
+/** Orders by number, ignoring leading zeros, then by name. */
 export function byNumber(one: string, other: string): number {
   const [a, b] = [numberOf(one), numberOf(other)]
   if (a !== b) return a < b ? -1 : 1
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-/** Of a name without a number: 0. The runner refuses such a file. */
+/** A name without a number counts as 0. The runner refuses such a file. */
 function numberOf(name: string): bigint {
   return BigInt(/^\d+/.exec(name)?.[0] ?? 0)
 }

@@ -39,7 +39,7 @@ interface State extends Pick<Relation, 'name' | 'kind' | 'place' | 'hasRowSecuri
 }
 
 interface DefaultGrant extends Grant {
-  /** `undefined`: whatever the schema. */
+  /** `undefined` matches any schema. */
   schema: string | undefined
   privileges: string[]
 }

@@ -57,7 +57,7 @@ interface Waiter {
 
 export function createPool(options: PoolOptions): Pool {
   const { open, size, waitMs, unusedMs, oldestMs, idleMs, transactionMs } = options
-  /** Links that nobody uses. The last one that was released is used next, so that the others age and are closed. */
+  /** Unused links. The one that was released last is used next, so that the others age and are closed. */
   const unused: { link: Link; since: number }[] = []
   /** Waiting requests by caller, in the order in which callers are served. */
   const waiting = new Map<string, Waiter[]>()

@@ -71,7 +71,7 @@ export function createRequestDatabase(
         if (!committed) throw error
         const sentence = `the ${committed} transaction is committed, the ${name} transaction is not`
         call.log('error', sentence, errorFields(error))
-        // 500 whatever the reason: a client that is told to try again would repeat what was kept
+        // always 500: a client that is told to try again would repeat what was kept
         throw new Error(sentence, { cause: error })
       }
     }

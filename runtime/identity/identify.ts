@@ -33,7 +33,7 @@ export async function identify(call: Call): Promise<Identity | null> {
   return null
 }
 
-/** The token of an anonymous session is valid, but nobody is signed in (contract 3.4). */
+/** The token is valid, but an anonymous session is not signed in (contract 3.4). */
 export function isSignedIn(identity: Identity | null): identity is Identity {
   return identity !== null && identity.role !== 'anon'
 }

@@ -16,7 +16,7 @@ export interface Refusal {
   reason: RefusalReason
   /** What was wrong, for the log: a clause without a full stop, and nothing of a secret or a signature. */
   detail: string
-  /** Of a delivery that is refused for its time alone: whether it was genuine decides what is recorded (contract 7.8). */
+  /** Set when a delivery is refused for its time alone. Whether it was genuine decides what is recorded (contract 7.8). */
   claim?: Claim
 }
 

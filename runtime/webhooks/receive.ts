@@ -62,7 +62,7 @@ interface Delivery extends Mounted {
   outcome: Outcome
   /** Reads the body; it counts as in flight until the delivery has ended. */
   hold(most: number | undefined): Promise<Uint8Array<ArrayBuffer>>
-  /** Of a delivery that is refused for its time: whether it was genuine. */
+  /** Tells whether a delivery that was refused for its time was genuine. */
   wasGenuine?: () => Promise<boolean>
 }
 

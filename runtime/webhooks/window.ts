@@ -23,7 +23,7 @@ export function refuseTime(time: number, now: number): Refusal | undefined {
 }
 
 /**
- * Of a scheme whose signed body carries the time.
+ * Judges the time of a scheme whose signed body carries it.
  * @param milliseconds Unix time in milliseconds, as the body has it.
  */
 export function refuseBodyTime(milliseconds: unknown, now: number): Refusal | undefined {
