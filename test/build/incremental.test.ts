@@ -231,6 +231,7 @@ export class Orders { all() { return numbers } }
       'src/orders/numbers.json': '[1]',
       'tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true, "resolveJsonModule": true } }',
       'app.log': '',
+      'state.json': '0\n',
     })
     const seen: [kind: Outcome['kind'], changed: string[]][] = []
     const others: string[] = []
