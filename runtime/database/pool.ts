@@ -1,6 +1,6 @@
 /**
  * Connections that outlive a request (contract 5.4, 5.7). A lease is one connection for one transaction of one caller. It
- * ends when the transaction ends, or when a time limit passes, whatever its holder does. Then the session is emptied and
+ * ends when the transaction ends, or when a time limit passes. Its holder cannot prolong it. Then the session is emptied and
  * the connection serves the next caller.
  */
 

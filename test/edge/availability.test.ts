@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (let warm = 0; warm < 20; warm++) await probe.call('/mine', { token: plain.token })
 })
 
-/** Of the workerd that this process has started, in MiB. */
+/** Resident memory, in MiB, of the workerd that this process has started. */
 function residentMebibytes(): number {
   const workerd = processes().find(({ parent, command }) => parent === process.pid && /\bworkerd\b/.test(command))
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${workerd!.pid}/status`, 'utf8'))!
