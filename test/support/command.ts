@@ -32,7 +32,8 @@ export function stack(args: string[], options?: { cwd?: string; env?: Record<str
 }
 
 export function startProcess(file: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
-  const { INIT_CWD: _npm, FORCE_COLOR: _colour, ...inherited } = process.env
+  // Node gives a terminal no colour where CI is set, so that a run there would test something else.
+  const { INIT_CWD: _npm, FORCE_COLOR: _colour, CI: _ci, ...inherited } = process.env
   const child = spawn(file, args, { cwd, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''
