@@ -4,6 +4,8 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { pack } from './pack.ts'
+import { longFunctions } from './shape.ts'
+import { checkWords } from './words.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 /** Where npm stands is not where a check stands. */
@@ -44,9 +46,24 @@ const checks: Check[] = [
   })),
   { name: 'lint and format', run: () => void run(bin('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings', '.']) },
   { name: 'the generated documentation', run: () => void run('tools/docs.ts', ['--check']) },
+  { name: 'functions that fit a screen', run: () => refuseAny(longFunctions(root)) },
+  { name: 'plain words in comments', run: plainWords },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },
   { name: 'a packed install builds and serves a project', run: packedInstall },
 ]
+
+/** @throws Error with one line for each finding. */
+function refuseAny(findings: readonly string[]): void {
+  if (findings.length > 0) throw new Error(findings.join('\n'))
+}
+
+/** Largest share of comments that may break a rule: a quotation or a term of the field does now and then. */
+const toleratedShare = 0.03
+
+function plainWords(): void {
+  const { faults, faulty, comments } = checkWords(root)
+  if (faulty > comments * toleratedShare) throw new Error(`${faults.join('\n')}\n${faulty} of ${comments} comments`)
+}
 
 /** In an empty folder with nothing but the package: the types, the build, and a stack that answers. */
 async function packedInstall(): Promise<void> {
