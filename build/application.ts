@@ -3,10 +3,10 @@ import {
   type ClassDeclaration,
   type ClassId,
   type Declarations,
+  decoratorOf,
   hasRole,
   listed,
   type Member,
-  markOf,
   option,
   providedByRecipe,
   recipesOf,
@@ -25,7 +25,9 @@ export interface Application {
 
 export function applicationOf(declarations: Declarations): Application {
   const byId = new Map(declarations.classes.map((declaration) => [declaration.id, declaration]))
-  const roots = declarations.classes.filter(({ file, marks }) => file === declarations.entry && hasModule(marks))
+  const roots = declarations.classes.filter(
+    ({ file, decorators }) => file === declarations.entry && hasModule(decorators),
+  )
   const modules: ClassDeclaration[] = []
   const visit = (module: ClassDeclaration) => {
     if (modules.includes(module)) return
@@ -90,11 +92,11 @@ export function exportsOf(
 }
 
 function hasList(module: ClassDeclaration, list: string): boolean {
-  return option(markOf(module, 'Module')?.arguments[0], list) !== undefined
+  return option(decoratorOf(module, 'Module')?.arguments[0], list) !== undefined
 }
 
-function hasModule(marks: ClassDeclaration['marks']): boolean {
-  return marks.some(({ name }) => name === 'Module')
+function hasModule(decorators: ClassDeclaration['decorators']): boolean {
+  return decorators.some(({ name }) => name === 'Module')
 }
 
 export interface Listing {
@@ -108,6 +110,8 @@ export function listings({ byId, modules }: Application, list: 'controllers' | '
 }
 
 /** Whether a decorator of a member, or of one of its parameters, bears the name of one of the SDK's and is none. */
-export function hasForeignMark({ declarations }: Application, { id }: ClassDeclaration, member: Member): boolean {
-  return declarations.foreignMarks.some((mark) => mark.classId === id && mark.member === member.name)
+export function hasForeignDecorator({ declarations }: Application, { id }: ClassDeclaration, member: Member): boolean {
+  return declarations.foreignDecorators.some(
+    (decorator) => decorator.classId === id && decorator.member === member.name,
+  )
 }

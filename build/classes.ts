@@ -1,6 +1,6 @@
 /** Classes at the top of a file, their members, and the decorators on both, as plain data. */
 import type { ts as TS } from 'ts-morph'
-import type { Place } from './declaration.ts'
+import type { Span } from './declaration.ts'
 import { type Expression, propertyName } from './expression.ts'
 import type { Reader } from './project.ts'
 import { type ResultSyntax, readResult } from './results.ts'
@@ -11,22 +11,22 @@ export interface DecoratorSyntax {
   callee: Expression
   isCalled: boolean
   arguments: Expression[]
-  place: Place
+  place: Span
   /** Is the first thing of a member of a class: blanking it must leave a `;` behind. */
   onMember: boolean
 }
 
 interface ParameterSyntax {
   name: string
-  place: Place
+  place: Span
   /** The type's name where it is a plain reference: `Orders`, or `orders.Orders`. */
   typeName: string | undefined
   /** As written; empty where there is none. */
   type: string
-  typePlace: Place
+  typePlace: Span
   /** Every name in the type, keywords like `string` and `null` included. */
   typeNames: string[]
-  /** Has a default, or a question mark: nobody need provide it. */
+  /** Has a default, or a question decorator: nobody need provide it. */
   isOptional: boolean
   decorators: DecoratorSyntax[]
 }
@@ -36,7 +36,7 @@ export type Unfit = 'static' | 'not public' | 'abstract' | 'a generator' | 'not 
 
 export interface MemberSyntax {
   name: string
-  place: Place
+  place: Span
   line: number
   unfit: Unfit | undefined
   decorators: DecoratorSyntax[]
@@ -47,14 +47,14 @@ export interface MemberSyntax {
 export interface ClassSyntax {
   /** Undefined for `export default class {}`. */
   name: string | undefined
-  place: Place
+  place: Span
   line: number
   /** From the first character after decorators, `export` and `default` on, and where `default` stands. */
   keyword: number
   /** Where `export` stands, or else `class`. */
   start: number
   /** With the blanks after it. */
-  defaultKeyword: Place | undefined
+  defaultKeyword: Span | undefined
   isAbstract: boolean
   /** Has a static member `~standard`: is itself a Standard Schema. */
   isSchema: boolean
@@ -123,7 +123,7 @@ function keywordOf({ tree }: Reader, node: TS.ClassDeclaration): number {
 
 const trivia = /(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
 
-function withBlanks(place: Place, text: string): Place {
+function withBlanks(place: Span, text: string): Span {
   const end = place.end + /^\s*/.exec(text.slice(place.end, place.end + 200))![0].length
   return { ...place, end }
 }

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { applicationOf } from './application.ts'
 import { collectGarbage } from './collect.ts'
-import type { Place } from './declaration.ts'
+import type { Span } from './declaration.ts'
 import { createTypeReader } from './emit/answers.ts'
 import { bindingsFile } from './emit/bindings.ts'
 import { createBundler } from './emit/bundle.ts'
@@ -63,13 +63,13 @@ export function openCompiler({
       const file = program.sources.read(absolute)
       return !file.failure && file.errors.length === 0 && !file.needs.some((need) => isLost(program, file, need))
     })
-  const isLostAt = ({ file: name, start }: Place) => {
+  const isLostAt = ({ file: name, start }: Span) => {
     const absolute = path.join(root, name)
     if (!program.sources.isRead(absolute)) return false
     const file = program.sources.read(absolute)
     return file.needs.some((need) => need.place.start === start && isLost(program, file, need))
   }
-  const circumstances = { reserved, roles: project?.roles ?? [] }
+  const context = { reserved, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
   const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
   const schemas = createSchemaReader(program, packageRoot)
@@ -82,7 +82,7 @@ export function openCompiler({
     check(touched) {
       if (touched) program.refresh(touched)
       const application = applicationOf(read())
-      const refusals = refuse(application, circumstances).map((one) => located(one, program))
+      const refusals = refuse(application, context).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
       const linked = isRefused ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
       if (linked && isLast) {

@@ -8,7 +8,7 @@ import type { Unfit } from './classes.ts'
 export const sdkName = '@stack/backend'
 
 /** A stretch of source, as offsets into its text; the end is exclusive. */
-export interface Place {
+export interface Span {
   /** Relative to the project, with `/`. */
   file: string
   start: number
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** The same as people count: from 1. */
-export interface Location extends Place {
+export interface Location extends Span {
   line: number
   column: number
   endLine: number
@@ -27,13 +27,13 @@ export interface Location extends Place {
  * A value as far as it is known at build. An unknown one `isLost` where it comes from a file that cannot be read or found. One that is written elsewhere, or inside of something (parentheses, `as const`),
  * has the place where it is used: no edit can go by it.
  */
-export type Fact =
-  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place; isElsewhere?: true }
-  | { kind: 'list'; items: Fact[]; place: Place; isElsewhere?: true }
-  | { kind: 'record'; entries: Entry[]; place: Place; isElsewhere?: true }
-  | { kind: 'class'; id: ClassId; place: Place; isElsewhere?: true }
+export type StaticValue =
+  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Span; isElsewhere?: true }
+  | { kind: 'list'; items: StaticValue[]; place: Span; isElsewhere?: true }
+  | { kind: 'record'; entries: Entry[]; place: Span; isElsewhere?: true }
+  | { kind: 'class'; id: ClassId; place: Span; isElsewhere?: true }
   /** Known only at run time, or not at all: `text` is what was written. */
-  | { kind: 'unknown'; text: string; place: Place; isElsewhere?: true; isType?: true; isLost?: true }
+  | { kind: 'unknown'; text: string; place: Span; isElsewhere?: true; isType?: true; isLost?: true }
 
 /** Keys of entries that cannot be read: a spread of something unknown, a computed key. */
 export const spreadKey = '...'
@@ -42,8 +42,8 @@ export const unreadable: ReadonlySet<string> = new Set([spreadKey, computedKey])
 
 export interface Entry {
   key: string
-  keyPlace: Place
-  value: Fact
+  keyPlace: Span
+  value: StaticValue
 }
 
 /** `src/orders.controller.ts#OrdersController` */
@@ -83,12 +83,12 @@ export const ambientServices: ReadonlySet<string> = new Set(['Auth', 'Database',
 export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.keys(methods), 'On', ...injectors])
 
 /** A decorator of the SDK. */
-export interface Mark {
+export interface Decorator {
   name: string
   /** Of the whole decorator, with its `@`. */
-  place: Place
+  place: Span
   isCalled: boolean
-  arguments: Fact[]
+  arguments: StaticValue[]
 }
 
 export interface ClassDeclaration {
@@ -96,7 +96,7 @@ export interface ClassDeclaration {
   name: string
   file: string
   /** Of its name. */
-  place: Place
+  place: Span
   line: number
   /** Offset of `class`, or `abstract class`. */
   keyword: number
@@ -104,7 +104,7 @@ export interface ClassDeclaration {
   start: number
   /** Its type is exported, and itself not. */
   isTypeExported: boolean
-  defaultKeyword: Place | undefined
+  defaultKeyword: Span | undefined
   /** The name it is exported by, if it is exported by name. */
   exportName: string | undefined
   isDefaultExport: boolean
@@ -114,11 +114,11 @@ export interface ClassDeclaration {
   /** What stands after `implements`: names without arguments, and the classes of the project among them. */
   implemented: { name: string; id: ClassId | undefined }[]
   /** The class of the project that it extends. */
-  base: { id: ClassId; place: Place } | undefined
-  marks: Mark[]
+  base: { id: ClassId; place: Span } | undefined
+  decorators: Decorator[]
   dependencies: Dependency[]
   /** What the constructor takes is not known: it is inherited from something that the build cannot read. */
-  unknownBase: Place | undefined
+  unknownBase: Span | undefined
   members: Member[]
   /** Of every member that exists at run time; one that stands twice replaces itself. */
   memberNames: string[]
@@ -127,7 +127,7 @@ export interface ClassDeclaration {
 /** One constructor parameter. */
 export interface Dependency {
   parameter: string
-  place: Place
+  place: Span
   /** The class its type names; `undefined` when the type names no class of the project. */
   target: ClassId | undefined
   /** Its type comes from a file or package that cannot be read or found. */
@@ -141,29 +141,29 @@ export interface Dependency {
 /** A member of a class that carries a decorator of the SDK, itself or on a parameter. */
 export interface Member {
   name: string
-  place: Place
+  place: Span
   line: number
   /** Why it cannot serve as a handler, where it cannot. */
   unfit: Unfit | undefined
-  marks: Mark[]
+  decorators: Decorator[]
   parameters: HandlerParameter[]
   /** A result that is neither nothing nor a `Response`, where the text tells. */
-  result: { text: string; place: Place } | undefined
+  result: { text: string; place: Span } | undefined
 }
 
 export interface HandlerParameter {
   name: string
-  place: Place
-  marks: Mark[]
+  place: Span
+  decorators: Decorator[]
   /** As written; empty where there is none. */
   type: string
-  typePlace: Place
+  typePlace: Span
   /** Every name in the type: keywords like `string` and `null`, the SDK's types by their own names, aliases resolved. */
   typeNames: string[]
 }
 
 /** A decorator with the name of one of the SDK's, or of a server framework, that comes from elsewhere. */
-export interface ForeignMark {
+export interface ForeignDecorator {
   classId: ClassId
   /** Absent for one on the class itself. */
   member: string | undefined
@@ -176,13 +176,13 @@ export interface ForeignMark {
   /** As it is called where it comes from. */
   exported: string
   from: string
-  place: Place
+  place: Span
 }
 
 /** A decorator that the file neither imports nor declares. */
-export interface UnimportedMark {
+export interface UnimportedDecorator {
   name: string
-  place: Place
+  place: Span
   /** The class at the top of the file that it stands on, or inside of. */
   classId: ClassId | undefined
 }
@@ -190,7 +190,7 @@ export interface UnimportedMark {
 /** An import that leads to no file, or of a package that is not installed. */
 export interface LostImport {
   specifier: string
-  place: Place
+  place: Span
   /**
    * `alias`: the file is there, and tsconfig.json does not say so; `prefix`: like an alias, of what is not known;
    * `builtin`: a module of Node without its prefix.
@@ -210,7 +210,7 @@ export interface EarlyCall {
   isNew: boolean
   /** Whose instance is being built; `undefined` at module scope. */
   className: string | undefined
-  place: Place
+  place: Span
 }
 
 /** Where a file's imports stand: for fixes that need another one. */
@@ -231,12 +231,12 @@ export interface Tsconfig {
   hasDecorators: boolean
   hasMetadata: boolean
   /** The key `compilerOptions`, or the file's first character. */
-  options: Place
+  options: Span
   /** Where a further option may stand. */
   body: { start: number; isEmpty: boolean } | undefined
   /** The values, where this very file gives them. */
-  decorators: Place | undefined
-  metadata: Place | undefined
+  decorators: Span | undefined
+  metadata: Span | undefined
 }
 
 export interface Declarations {
@@ -249,15 +249,15 @@ export interface Declarations {
   classes: ClassDeclaration[]
   lostImports: LostImport[]
   /** Files whose reader failed: nothing that they declare is known. */
-  unreadable: { reason: string; isOfSystem: boolean; place: Place }[]
+  unreadable: { reason: string; isOfSystem: boolean; place: Span }[]
   /** Decorators of the SDK that stand where no declaration is read. */
-  strayMarks: Mark[]
-  unimported: UnimportedMark[]
+  strayDecorators: Decorator[]
+  unimported: UnimportedDecorator[]
   /** Decorators that have a name of the SDK's, or are a server framework's, and come from elsewhere. */
-  foreignMarks: ForeignMark[]
+  foreignDecorators: ForeignDecorator[]
   /** Calls at module scope, and while instances are built. */
   earlyCalls: EarlyCall[]
-  evals: { text: string; place: Place }[]
+  evals: { text: string; place: Span }[]
   /** A file imports `Database` of the SDK, or the SDK whole. */
   usesDatabase: boolean
   /** A file imports an ambient service of the SDK, or the SDK whole: somebody may ask which request is being served. */
@@ -272,9 +272,9 @@ export interface Declarations {
   /** `undefined` where there is no tsconfig.json. */
   tsconfig: Tsconfig | undefined
   /** Decorators of the SDK that are used as values. */
-  markValues: { name: string; place: Place }[]
+  argumentValues: { name: string; place: Span }[]
   /** Files that do not parse. */
-  syntaxErrors: { message: string; place: Place }[]
+  syntaxErrors: { message: string; place: Span }[]
 }
 
 /** A table or view as the migrations leave it, as far as their text proves it. */
@@ -283,7 +283,7 @@ export interface Relation {
   name: string
   kind: 'table' | 'view' | 'materialized view'
   /** Span of the name in the statement that creates it. */
-  place: Place
+  place: Span
   /** Only a table has it. */
   hasRowSecurity: boolean
   /** Only a view has it. Without `security_invoker` the policies of the view's owner apply, and an owner has none. */
@@ -291,50 +291,50 @@ export interface Relation {
   /** A comment on it says `@stack public`. */
   isPublic: boolean
   /** What lets every user reach it. */
-  granted: { to: string; place: Place } | undefined
+  granted: { to: string; place: Span } | undefined
 }
 
 /** A call of `auth.uid()` and its like in a policy of `migrations/`. */
 export interface PolicyCall {
   name: string
-  place: Place
+  place: Span
 }
 
 export function hasRole(declaration: ClassDeclaration, role: ClassRole): boolean {
-  return declaration.marks.some(({ name }) => name === role)
+  return declaration.decorators.some(({ name }) => name === role)
 }
 
-export function markOf(declaration: { marks: Mark[] }, name: string): Mark | undefined {
-  return declaration.marks.find((mark) => mark.name === name)
+export function decoratorOf(declaration: { decorators: Decorator[] }, name: string): Decorator | undefined {
+  return declaration.decorators.find((decorator) => decorator.name === name)
 }
 
 /** The value of one option; one that is given as `undefined` is not given. */
-export function option(record: Fact | undefined, key: string): Fact | undefined {
+export function option(record: StaticValue | undefined, key: string): StaticValue | undefined {
   const value = record?.kind === 'record' ? record.entries.find((entry) => entry.key === key)?.value : undefined
   return value?.kind === 'literal' && value.value === undefined ? undefined : value
 }
 
 /** Whether every option of a record can be read. */
-export function isReadable(record: Fact): boolean {
+export function isReadable(record: StaticValue): boolean {
   return record.kind === 'record' && record.entries.every(({ key }) => !unreadable.has(key))
 }
 
 /** The text of a fact, or `undefined` where it is no text. */
-export function text(fact: Fact | undefined): string | undefined {
+export function text(fact: StaticValue | undefined): string | undefined {
   return fact?.kind === 'literal' && typeof fact.value === 'string' ? fact.value : undefined
 }
 
 /** The classes that a module's list names. */
-export function listed(module: ClassDeclaration, list: string): (Fact & { kind: 'class' })[] {
-  const fact = option(markOf(module, 'Module')?.arguments[0], list)
+export function listed(module: ClassDeclaration, list: string): (StaticValue & { kind: 'class' })[] {
+  const fact = option(decoratorOf(module, 'Module')?.arguments[0], list)
   return fact?.kind === 'list' ? fact.items.filter((item) => item.kind === 'class') : []
 }
 
 /** `{ provide: Orders, useClass: PgOrders }` among the providers: an instance of the second answers for the first. */
 export interface Recipe {
-  provide: Fact & { kind: 'class' }
-  useClass: Fact & { kind: 'class' }
-  place: Place
+  provide: StaticValue & { kind: 'class' }
+  useClass: StaticValue & { kind: 'class' }
+  place: Span
 }
 
 /** The recipes of a module that name two classes. */
@@ -346,14 +346,14 @@ export function recipesOf(module: ClassDeclaration): Recipe[] {
 }
 
 /** The classes that recipes of a module provide, also those that name no class to use: that is refused itself. */
-export function providedByRecipe(module: ClassDeclaration): (Fact & { kind: 'class' })[] {
+export function providedByRecipe(module: ClassDeclaration): (StaticValue & { kind: 'class' })[] {
   return recipeItems(module).flatMap((item) => {
     const provide = option(item, 'provide')
     return provide?.kind === 'class' ? [provide] : []
   })
 }
 
-function recipeItems(module: ClassDeclaration): Fact[] {
-  const fact = option(markOf(module, 'Module')?.arguments[0], 'providers')
+function recipeItems(module: ClassDeclaration): StaticValue[] {
+  const fact = option(decoratorOf(module, 'Module')?.arguments[0], 'providers')
   return fact?.kind === 'list' ? fact.items : []
 }

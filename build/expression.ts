@@ -1,32 +1,32 @@
 /** Expressions of the source as plain data: what a value is written as, before anybody asks what it is. */
 import type { ts as TS } from 'ts-morph'
-import type { Place } from './declaration.ts'
+import type { Span } from './declaration.ts'
 import { ts } from './typescript.ts'
 
 /** An expression as written; one that stands inside parentheses, a cast or `Object.freeze` is wrapped. */
 export type Expression = Written & { isWrapped?: true }
 
 type Written =
-  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Place }
-  | { kind: 'template'; parts: Expression[]; text: string; place: Place }
-  | { kind: 'sum'; terms: Expression[]; text: string; place: Place }
-  | { kind: 'list'; items: Expression[]; place: Place }
-  | { kind: 'record'; properties: Property[]; place: Place }
-  | { kind: 'spread'; of: Expression; place: Place }
-  | { kind: 'name'; name: string; place: Place }
-  | { kind: 'member'; of: Expression; property: string; text: string; place: Place }
-  | { kind: 'other'; text: string; place: Place }
+  | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Span }
+  | { kind: 'template'; parts: Expression[]; text: string; place: Span }
+  | { kind: 'sum'; terms: Expression[]; text: string; place: Span }
+  | { kind: 'list'; items: Expression[]; place: Span }
+  | { kind: 'record'; properties: Property[]; place: Span }
+  | { kind: 'spread'; of: Expression; place: Span }
+  | { kind: 'name'; name: string; place: Span }
+  | { kind: 'member'; of: Expression; property: string; text: string; place: Span }
+  | { kind: 'other'; text: string; place: Span }
 
 /** `key` is undefined for a spread, and for what has no name at build (a computed key, a getter). */
 export interface Property {
   key: string | undefined
-  keyPlace: Place
+  keyPlace: Span
   value: Expression
 }
 
 /** @param at the place of a node. @param written its text, shortened. */
 export function createExpressionReader(
-  at: (node: TS.Node) => Place,
+  at: (node: TS.Node) => Span,
   written: (node: TS.Node) => string,
 ): (node: TS.Expression) => Expression {
   return readExpression

@@ -1,23 +1,31 @@
 /** The one rule in force for a route: the most specific level that declared one, whole (contract 4.3). */
 import type { Gate } from '../runtime/table.ts'
-import { type ClassDeclaration, type Fact, type Mark, markOf, option, type Place, text } from './declaration.ts'
+import {
+  type ClassDeclaration,
+  type Decorator,
+  decoratorOf,
+  option,
+  type Span,
+  type StaticValue,
+  text,
+} from './declaration.ts'
 
 export interface ResolvedGate {
   gate: Gate
   /** Where the rule stands; `undefined` for the default. */
-  place: Place | undefined
+  place: Span | undefined
 }
 
 /** @param route the decorator of this very route: a method may carry several, each with its own rule. */
 export function resolveGate(
   root: ClassDeclaration | undefined,
   controller: ClassDeclaration,
-  route: Mark,
+  route: Decorator,
 ): ResolvedGate {
   const levels = [
     ['route', ruleOf(route, 1)],
-    ['controller', ruleOf(markOf(controller, 'Controller'), 1)],
-    ['application', root && ruleOf(markOf(root, 'Module'), 0)],
+    ['controller', ruleOf(decoratorOf(controller, 'Controller'), 1)],
+    ['application', root && ruleOf(decoratorOf(root, 'Module'), 0)],
   ] as const
   for (const [decidedBy, rule] of levels) {
     if (rule) return { gate: { ...gateOf(rule), decidedBy }, place: rule.place }
@@ -26,12 +34,12 @@ export function resolveGate(
 }
 
 /** The `auth` option of a decorator; `auth: undefined` declares nothing. */
-export function ruleOf(mark: Mark | undefined, argument: number): Fact | undefined {
-  return option(mark?.arguments[argument], 'auth')
+export function ruleOf(decorator: Decorator | undefined, argument: number): StaticValue | undefined {
+  return option(decorator?.arguments[argument], 'auth')
 }
 
 /** Only `false` and `{ required: false }` do not require a user. */
-function gateOf(rule: Fact): Omit<Gate, 'decidedBy'> {
+function gateOf(rule: StaticValue): Omit<Gate, 'decidedBy'> {
   if (rule.kind !== 'record') return { required: !(rule.kind === 'literal' && rule.value === false) }
   const required = option(rule, 'required')
   const role = text(option(rule, 'role'))

@@ -7,9 +7,9 @@ import {
   type ClassId,
   computedKey,
   type Entry,
-  type Fact,
   type Location,
-  type Place,
+  type Span,
+  type StaticValue,
   sdkName,
   spreadKey,
   type Tsconfig,
@@ -72,7 +72,7 @@ export interface Program {
   confirmed<T extends Dependencies>(before: T): T
   /** Whether the answers would be the same now. */
   holds(dependencies: Dependencies): boolean
-  locate(place: Place): Location
+  locate(place: Span): Location
   /** The SDK's name of a decorator, whatever it is called here. */
   sdkDecorator(file: SourceFile, decorator: DecoratorSyntax): string | undefined
   /** What the name of a type or a value stands for; `orders.Orders` is looked up in the namespace. */
@@ -82,9 +82,9 @@ export interface Program {
   /** The file that declares a class, by its id. */
   fileOf(id: ClassId): SourceFile | undefined
   /** The value of an expression, as far as it is known at build; its place is where it was asked for. */
-  evaluate(file: SourceFile, expression: Expression): Fact
+  evaluate(file: SourceFile, expression: Expression): StaticValue
   /** The same for what is only known at run time, like a schema: no package's types are asked. */
-  shapeOf(file: SourceFile, expression: Expression): Fact
+  shapeOf(file: SourceFile, expression: Expression): StaticValue
   /** Whether an import leads to a file, or to an installed package. */
   leadsToFile(file: SourceFile, specifier: string): boolean
   /** Whether an alias of tsconfig.json fits a specifier. */
@@ -165,7 +165,7 @@ export function openProgram(root: string, entry: string): Program {
   }
 
   /** Of something whose value nobody asks for: whether it may be what it must be. */
-  function shapeOf(file: SourceFile, expression: Expression): Fact {
+  function shapeOf(file: SourceFile, expression: Expression): StaticValue {
     const root = pathOf(expression)?.root
     const origin = root?.kind === 'name' ? file.imports.get(root.name) : undefined
     const { place } = expression
@@ -175,26 +175,31 @@ export function openProgram(root: string, entry: string): Program {
   }
 
   /** A constant of a package: its value is in its type. */
-  function asked({ file, from, name, isLost }: Foreign, members: readonly string[], text: string, place: Place): Fact {
+  function asked(
+    { file, from, name, isLost }: Foreign,
+    members: readonly string[],
+    text: string,
+    place: Span,
+  ): StaticValue {
     if (isLost) return { kind: 'unknown', text, place, isLost }
     const value = checker.ask(path.dirname(absoluteOf(file)), from, [name, ...members])
     return value ? factOf(value.value, place) : { kind: 'unknown', text, place }
   }
 
   /** The one value of the SDK that an option takes. */
-  function sdkConstant(name: string, text: string, place: Place): Fact {
+  function sdkConstant(name: string, text: string, place: Span): StaticValue {
     if (name !== 'standardWebhooks') return { kind: 'unknown', text, place }
     return relocate(factOf(standardWebhooks, place), place, text)
   }
 
-  function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): Fact {
+  function evaluate(file: SourceFile, expression: Expression, seen: readonly Expression[] = []): StaticValue {
     const fact = evaluateBare(file, expression, seen)
     return expression.isWrapped ? { ...fact, isElsewhere: true } : fact
   }
 
-  function evaluateBare(file: SourceFile, expression: Expression, seen: readonly Expression[]): Fact {
+  function evaluateBare(file: SourceFile, expression: Expression, seen: readonly Expression[]): StaticValue {
     const { place } = expression
-    const unknown = (text: string, part?: Fact): Fact => {
+    const unknown = (text: string, part?: StaticValue): StaticValue => {
       return { kind: 'unknown', text, place, ...(part?.kind === 'unknown' && part.isLost ? { isLost: true } : {}) }
     }
     if (seen.includes(expression)) return unknown('a constant that refers to itself')
@@ -390,7 +395,7 @@ export function openProgram(root: string, entry: string): Program {
 }
 
 /** @param lineStarts offsets, the first 0. */
-function locationOf(place: Place, lineStarts: readonly number[]): Location {
+function locationOf(place: Span, lineStarts: readonly number[]): Location {
   const from = lineAt(lineStarts, place.start)
   const to = lineAt(lineStarts, place.end)
   return {

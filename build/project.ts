@@ -5,7 +5,7 @@
  */
 import type { ts as TS } from 'ts-morph'
 import { type ClassSyntax, type DecoratorSyntax, readClass } from './classes.ts'
-import type { Place } from './declaration.ts'
+import type { Span } from './declaration.ts'
 import { createExpressionReader, type Expression, type Property } from './expression.ts'
 import { scan } from './scan.ts'
 import { hasModifier, lineAt, namesIn } from './syntax.ts'
@@ -23,7 +23,7 @@ export interface SourceFile {
   /** `import { … }` of values: where the last name ends. */
   namedImports: { from: string; lastName: number }[]
   /** Every import and re-export of values. `names` are the local names of an import; absent for one that has none. */
-  needs: { from: string; place: Place; names?: string[] }[]
+  needs: { from: string; place: Span; names?: string[] }[]
   /** Exported name → a local one, or one of another file. */
   exports: Map<string, ({ local: string } | { from: string; name: string }) & { isTypeOnly?: boolean }>
   /** `export * from` */
@@ -42,10 +42,10 @@ export interface SourceFile {
   uses: Expression[]
   earlyCalls: EarlyCall[]
   /** `import('@stack/backend')` */
-  wholeImports: { text: string; place: Place }[]
+  wholeImports: { text: string; place: Span }[]
   /** `eval(…)` and `new Function(…)`. */
-  evals: { text: string; place: Place }[]
-  errors: { message: string; place: Place }[]
+  evals: { text: string; place: Span }[]
+  errors: { message: string; place: Span }[]
   /** Why nothing of the file is known, where its reader failed. */
   failure: { reason: string; isOfSystem: boolean } | undefined
 }
@@ -56,18 +56,18 @@ interface EarlyCall {
   isNew: boolean
   /** Whose instance is built; `undefined` at module scope. */
   className: string | undefined
-  place: Place
+  place: Span
 }
 
 /** What the readers of one file share. */
 export interface Reader {
   tree: TS.SourceFile
   file: SourceFile
-  at(node: TS.Node): Place
+  at(node: TS.Node): Span
   /** The text of a node in one line, shortened. */
   written(node: TS.Node): string
   readExpression(node: TS.Expression): Expression
-  lineOf(place: Place): number
+  lineOf(place: Span): number
 }
 
 const longestText = 60
@@ -80,13 +80,13 @@ export function parse(path: string, text: string): SourceFile {
   })
   const file = emptyFile(path, tree.getLineStarts())
   file.importsEnd = text.startsWith('#!') ? text.search(/\r?\n|$/) : 0
-  const at = (node: TS.Node): Place => ({ file: path, start: node.getStart(tree), end: node.end })
+  const at = (node: TS.Node): Span => ({ file: path, start: node.getStart(tree), end: node.end })
   const written = (node: TS.Node) => {
     const source = text.slice(node.getStart(tree), node.end).replace(/\s+/g, ' ')
     return source.length > longestText ? `${source.slice(0, longestText - 1)}…` : source
   }
   const { lineStarts } = file
-  const lineOf = ({ start }: Place) => lineAt(lineStarts, start) + 1
+  const lineOf = ({ start }: Span) => lineAt(lineStarts, start) + 1
   const reader: Reader = { tree, file, at, written, lineOf, readExpression: createExpressionReader(at, written) }
   const diagnostics = (tree as unknown as { parseDiagnostics: TS.DiagnosticWithLocation[] }).parseDiagnostics
   for (const { start, length, messageText } of diagnostics) {
@@ -166,7 +166,7 @@ function specifierOf(node: TS.Expression | undefined): string | undefined {
 }
 
 /** TypeScript's parser takes any expression there, and leaves the complaint to the type checker. */
-function refuseSpecifier(file: SourceFile, place: Place): void {
+function refuseSpecifier(file: SourceFile, place: Span): void {
   file.errors.push({ message: 'String literal expected', place })
 }
 

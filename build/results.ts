@@ -1,12 +1,12 @@
 /** What a method gives back, as far as its text tells: its declared type, or else a value that it certainly returns. */
 import type { ts as TS } from 'ts-morph'
-import type { Place } from './declaration.ts'
+import type { Span } from './declaration.ts'
 import type { Reader } from './project.ts'
 import { namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
 export interface ResultSyntax {
-  place: Place
+  place: Span
   /** As written. */
   text: string
   /** Every name in the declared type; absent where none is declared, and the text is a returned value. */

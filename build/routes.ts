@@ -1,12 +1,20 @@
 /** Routes and events as they are declared: what the refusals judge, and what the table is made of. Pure. */
 import type { Method } from '../runtime/table.ts'
-import { type ClassDeclaration, type Fact, type Mark, type Member, markOf, methods, text } from './declaration.ts'
+import {
+  type ClassDeclaration,
+  type Decorator,
+  decoratorOf,
+  type Member,
+  methods,
+  type StaticValue,
+  text,
+} from './declaration.ts'
 
 /** A route as it is declared: its decorator, and the path of controller and route together. */
 export interface DeclaredRoute {
   controller: ClassDeclaration
   member: Member
-  mark: Mark
+  decorator: Decorator
   method: Method
   /** `undefined` where a part of it is not known, or malformed. */
   path: string | undefined
@@ -26,22 +34,22 @@ export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
 }
 
 function declaredRoutes(controller: ClassDeclaration): DeclaredRoute[] {
-  const base = pathOf(markOf(controller, 'Controller'))
+  const base = pathOf(decoratorOf(controller, 'Controller'))
   return controller.members.flatMap((member) =>
-    member.marks.flatMap((mark) => {
-      const method = Object.hasOwn(methods, mark.name) && mark.isCalled ? methods[mark.name] : undefined
+    member.decorators.flatMap((decorator) => {
+      const method = Object.hasOwn(methods, decorator.name) && decorator.isCalled ? methods[decorator.name] : undefined
       if (!method) return []
-      const own = pathOf(mark)
+      const own = pathOf(decorator)
       const isKnown = base !== undefined && own !== undefined && !malformation(base) && !malformation(own)
       const path = isKnown ? joinPath(base, own) : undefined
-      return [{ controller, member, mark, method, path, prefix: isKnown ? joinPath(base, '') : '/' }]
+      return [{ controller, member, decorator, method, path, prefix: isKnown ? joinPath(base, '') : '/' }]
     }),
   )
 }
 
 /** The path argument of a decorator; absent is empty. */
-export function pathOf(mark: Mark | undefined): string | undefined {
-  const fact = mark?.arguments[0]
+export function pathOf(decorator: Decorator | undefined): string | undefined {
+  const fact = decorator?.arguments[0]
   return fact === undefined || (fact.kind === 'literal' && fact.value === undefined) ? '' : text(fact)
 }
 
@@ -71,8 +79,12 @@ export function parametersOf(path: string): string[] {
 }
 
 /** Every `@On` of a class, with the event it names. */
-export function boundEvents(declaration: ClassDeclaration): { member: Member; mark: Mark; event: Fact | undefined }[] {
+export function boundEvents(
+  declaration: ClassDeclaration,
+): { member: Member; decorator: Decorator; event: StaticValue | undefined }[] {
   return declaration.members.flatMap((member) =>
-    member.marks.filter(({ name }) => name === 'On').map((mark) => ({ member, mark, event: mark.arguments[0] })),
+    member.decorators
+      .filter(({ name }) => name === 'On')
+      .map((decorator) => ({ member, decorator, event: decorator.arguments[0] })),
   )
 }

@@ -1,4 +1,4 @@
-/** What is built: a project, and the auth module, by the same compiler under different circumstances (contract 1.2, 5.1). */
+/** What is built: a project, and the auth module, by the same compiler under different context (contract 1.2, 5.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { authPaths } from '../src/wire/auth-paths.ts'

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { ts as TS } from 'ts-morph'
-import type { Place, Tsconfig } from './declaration.ts'
+import type { Span, Tsconfig } from './declaration.ts'
 import { ts } from './typescript.ts'
 
 const name = 'tsconfig.json'
@@ -37,7 +37,7 @@ export function readTsconfig(root: string): Tsconfig | undefined {
   if (!options) return undefined
   const tree = ts.readJsonConfigFile(path.join(root, name), ts.sys.readFile)
   const document = tree.statements[0]?.expression
-  const at = (node: TS.Node): Place => ({ file: name, start: node.getStart(tree), end: node.end })
+  const at = (node: TS.Node): Span => ({ file: name, start: node.getStart(tree), end: node.end })
   const compiler = document && property(document, 'compilerOptions')
   const metadata = compiler && property(compiler.initializer, 'emitDecoratorMetadata')
   const decorators = compiler && property(compiler.initializer, 'experimentalDecorators')

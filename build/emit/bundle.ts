@@ -217,10 +217,12 @@ export function projectSources(
         // what was judged is what is bundled, also when the file is another by now
         if (isPlain) return isKnown ? { contents: text, loader } : undefined
         const source = program.sources.read(file)
-        const marks = source.decorators.filter((decorator) => program.sdkDecorator(source, decorator) !== undefined)
-        if (marks.length === 0) return { contents: text, loader }
+        const decorators = source.decorators.filter(
+          (decorator) => program.sdkDecorator(source, decorator) !== undefined,
+        )
+        if (decorators.length === 0) return { contents: text, loader }
         originals.set(file, text)
-        const spans = marks.map(({ place: { start, end }, onMember }) => ({ start, end, onMember }))
+        const spans = decorators.map(({ place: { start, end }, onMember }) => ({ start, end, onMember }))
         return { contents: erase(text, spans) + schemaExports(text, source.path, schemas()), loader }
       })
     },

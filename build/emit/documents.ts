@@ -1,6 +1,6 @@
 /** What is made of the table beside the worker: bindings, role names as a type, OpenAPI, and a client. */
 import type { DeclaredRole } from '../../src/wire/project.ts'
-import type { Place } from '../declaration.ts'
+import type { Span } from '../declaration.ts'
 import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
@@ -61,7 +61,7 @@ function unsaidResults({ table, classes }: Linked, { answers }: Descriptions, pr
 }
 
 /** @param file relative to the root. @param line from 1. */
-function lineOf({ root, sources }: Program, file: string, line: number): Place {
+function lineOf({ root, sources }: Program, file: string, line: number): Span {
   const absolute = `${root}/${file}`
   const start = sources.lineStartsOf(absolute)[line - 1] ?? 0
   const [text = ''] = /^.*/.exec(sources.textOf(absolute).slice(start)) ?? []

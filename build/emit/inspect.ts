@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type esbuild from 'esbuild'
-import type { Place } from '../declaration.ts'
+import type { Span } from '../declaration.ts'
 import { hintFor } from '../elsewhere.ts'
 import type { Program } from '../program.ts'
 import { parse } from '../project.ts'
@@ -22,7 +22,7 @@ export interface Inspected {
 const leftBehind = 'is read by "stack build" and erased'
 
 export function inspect({ metafile, outputFiles, program, budget }: Inspected): Refusal[] {
-  const found: Refusal<Place>[] = []
+  const found: Refusal<Span>[] = []
   const scripts = outputFiles.filter(({ path: file }) => !file.endsWith('.map'))
   if (scripts.some(({ path: file, contents }) => file.endsWith('.js') && holds(contents, leftBehind))) {
     found.push(refusal('decorator-as-value', entryPlace(program), { name: 'a decorator' }))
@@ -57,7 +57,7 @@ export function inspect({ metafile, outputFiles, program, budget }: Inspected): 
 export function failures(
   messages: readonly esbuild.Message[],
   program: Program,
-  schemas: readonly { place: Place }[],
+  schemas: readonly { place: Span }[],
 ): Refusal[] {
   return messages.map(({ text, location }) => {
     const { file = '', line = 1, column = 0, length = 0 } = location ?? {}
@@ -84,7 +84,7 @@ function inOwnWords(text: string): string {
   return `@stack/backend exports no "${missing}"${hint === undefined ? '' : `: ${hint}`}`
 }
 
-export function located(one: Refusal<Place>, { locate }: Program): Refusal {
+export function located(one: Refusal<Span>, { locate }: Program): Refusal {
   return {
     ...one,
     place: locate(one.place),
@@ -96,7 +96,7 @@ function holds({ buffer, byteOffset, length }: Uint8Array, text: string): boolea
   return Buffer.from(buffer, byteOffset, length).includes(text)
 }
 
-function entryPlace({ entry }: Program): Place {
+function entryPlace({ entry }: Program): Span {
   return { file: entry, start: 0, end: 0 }
 }
 
@@ -130,7 +130,7 @@ function packageOf(file: string): string | undefined {
 }
 
 /** Where the project imports a package, or the entry where another package does; and who that is. */
-function importOf(name: string, { inputs }: esbuild.Metafile, program: Program): [Place, string] {
+function importOf(name: string, { inputs }: esbuild.Metafile, program: Program): [Span, string] {
   let importer = 'the project'
   for (const [file, { imports }] of Object.entries(inputs)) {
     if (packageOf(file) === name || !imports.some(({ path: to }) => packageOf(to) === name)) continue

@@ -21,7 +21,7 @@ const { url, progress, uses, converter } = workerData
 const at = new Int32Array(progress)
 globalThis.stack$at = (index) => Atomics.store(at, 0, index)
 
-const mark = (kind, isText, says) => ({ ${JSON.stringify(marker)}: { kind, isText, says } })
+const decorator = (kind, isText, says) => ({ ${JSON.stringify(marker)}: { kind, isText, says } })
 const isEmpty = (schema) => Object.keys(schema).length === 0
 // what zod has no JSON Schema for; the others in it are wrappers, which say what is in them
 const opaqueTypes = new Set(['bigint', 'symbol', 'undefined', 'void', 'date', 'map', 'set', 'nan', 'custom', 'transform', 'function', 'promise', 'file', 'literal'])
@@ -31,13 +31,13 @@ const zodOptions = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema }) => {
     const { type, coerce, in: first } = zodSchema._zod.def
-    if (opaqueTypes.has(type) && isEmpty(jsonSchema)) Object.assign(jsonSchema, mark(type, coerce === true || ofText.has(type), false))
+    if (opaqueTypes.has(type) && isEmpty(jsonSchema)) Object.assign(jsonSchema, decorator(type, coerce === true || ofText.has(type), false))
     // a function has the value first: what it makes of text is its own affair
-    if (type === 'pipe' && first?._zod.def.type === 'transform') Object.assign(jsonSchema, mark('preprocess', true, true))
+    if (type === 'pipe' && first?._zod.def.type === 'transform') Object.assign(jsonSchema, decorator('preprocess', true, true))
   },
 }
 const arkOptions = {
-  fallback: ({ code, base }) => (isEmpty(base) ? { ...base, ...mark(code, ofText.has(code), false) } : base),
+  fallback: ({ code, base }) => (isEmpty(base) ? { ...base, ...decorator(code, ofText.has(code), false) } : base),
 }
 
 async function inputOf(schema) {
@@ -49,7 +49,7 @@ async function inputOf(schema) {
       typeMode: 'input',
       errorMode: 'ignore',
       overrideSchema: ({ valibotSchema: { type }, jsonSchema, errors }) =>
-        errors && isEmpty(jsonSchema) ? mark(type, ofText.has(type), false) : undefined,
+        errors && isEmpty(jsonSchema) ? decorator(type, ofText.has(type), false) : undefined,
     })
   }
   const libraryOptions = vendor === 'zod' ? zodOptions : vendor === 'arktype' ? arkOptions : undefined

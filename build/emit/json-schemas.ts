@@ -8,7 +8,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type esbuild from 'esbuild'
-import type { Place } from '../declaration.ts'
+import type { Span } from '../declaration.ts'
 import type { Linked } from '../link/index.ts'
 import type { BoundSchema } from '../link/schemas.ts'
 import type { Program } from '../program.ts'
@@ -112,9 +112,9 @@ export function createSchemaReader(program: Program, packageRoot: string): Schem
     files: readonly string[],
     schemas: readonly BoundSchema[],
     mapped: () => Promise<Uint8Array[]>,
-  ): Promise<Place> {
+  ): Promise<Span> {
     if (at < 0) return schemas[-at - 1]!.place
-    const whole = (file: string): Place => ({ file: program.sources.nameOf(file), start: 0, end: 0 })
+    const whole = (file: string): Span => ({ file: program.sources.nameOf(file), start: 0, end: 0 })
     const outputs = frames.length > 0 ? await mapped().catch(() => []) : []
     const map = outputs.length > 1 ? new SourceMap(JSON.parse(new TextDecoder().decode(outputs[0]))) : undefined
     for (const [line, column] of map ? frames : []) {
@@ -198,7 +198,7 @@ function evaluate(text: string, uses: readonly string[]): Promise<Outcome> {
 }
 
 function factsOf(answers: readonly Answered[], schemas: readonly BoundSchema[], program: Program): SchemaReading {
-  const refusals: Refusal<Place>[] = []
+  const refusals: Refusal<Span>[] = []
   const facts = answers.map((answer, index) => {
     const { place, injector } = schemas[index]!
     if (answer.found !== undefined) {
@@ -241,10 +241,10 @@ function collectMarkers(
 ): void {
   if (typeof schema !== 'object' || schema === null) return
   const own = schema as Json
-  const mark = own[marker] as { kind: string; isText: boolean; says: boolean } | undefined
-  if (mark) {
+  const decorator = own[marker] as { kind: string; isText: boolean; says: boolean } | undefined
+  if (decorator) {
     delete own[marker]
-    found.set(at, mark)
+    found.set(at, decorator)
   }
   for (const [key, inner] of Object.entries(own)) {
     collectMarkers(inner, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, found)

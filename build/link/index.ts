@@ -1,7 +1,7 @@
 /** Declarations that nobody refused become the route table. Pure. */
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
-import { type ClassDeclaration, hasRole, markOf, option } from '../declaration.ts'
+import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
 import type { BuildOptions } from '../index.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
@@ -67,7 +67,7 @@ function rpcMethod(components: readonly Component[], name: string, handler: stri
 
 /** With its defaults: what the table says is what is done. */
 function corsOf(root: ClassDeclaration | undefined): { cors?: Cors } {
-  const declared = option(root && markOf(root, 'Module')?.arguments[0], 'cors')
+  const declared = option(root && decoratorOf(root, 'Module')?.arguments[0], 'cors')
   if (!declared) return {}
   const given = plain(declared) as Partial<Cors> & Pick<Cors, 'origins'>
   const defaults = {

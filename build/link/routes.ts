@@ -1,7 +1,7 @@
 /** Declared routes and webhooks as rows of the table. */
 import type { Parameter, RateLimit, Route, Webhook } from '../../runtime/table.ts'
 import { presets, type Signature, schemeOfBlock, type WebhookProvider } from '../../src/wire/webhook-schemes.ts'
-import { type ClassDeclaration, type Mark, markOf, option, text } from '../declaration.ts'
+import { type ClassDeclaration, type Decorator, decoratorOf, option, text } from '../declaration.ts'
 import { resolveGate } from '../gates.ts'
 import { boundEvents, type DeclaredRoute, parametersOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
@@ -28,7 +28,7 @@ export function linkRoute(
     readsGrants,
     status,
     parameters: parameters.map((parameter, index) => {
-      const schema = schemas.add(member.parameters[index]!.marks[0]!, controller, member)
+      const schema = schemas.add(member.parameters[index]!.decorators[0]!, controller, member)
       return schema === undefined ? parameter : { ...parameter, schema }
     }),
     maxBodyBytes,
@@ -47,10 +47,10 @@ const known = new WeakMap<DeclaredRoute, OwnPart>()
 function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute): OwnPart {
   const before = known.get(declared)
   if (before && before.root === root) return before
-  const { controller, member, mark, path } = declared
-  const { gate } = resolveGate(root, controller, mark)
-  const parameters = member.parameters.map(({ marks: [first] }) => linkParameter(first!, path!))
-  const status = option(mark.arguments[1], 'status')
+  const { controller, member, decorator, path } = declared
+  const { gate } = resolveGate(root, controller, decorator)
+  const parameters = member.parameters.map(({ decorators: [first] }) => linkParameter(first!, path!))
+  const status = option(decorator.arguments[1], 'status')
   const injectsUser = parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
   const own: OwnPart = {
     root,
@@ -66,8 +66,8 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
 }
 
 /** The route's own, else its controller's. */
-function maxBodyBytesOf({ controller, mark }: DeclaredRoute): { maxBodyBytes?: number } {
-  const options = [mark.arguments[1], markOf(controller, 'Controller')?.arguments[1]]
+function maxBodyBytesOf({ controller, decorator }: DeclaredRoute): { maxBodyBytes?: number } {
+  const options = [decorator.arguments[1], decoratorOf(controller, 'Controller')?.arguments[1]]
   for (const declared of options.map((from) => option(from, 'maxBodyBytes'))) {
     if (declared?.kind === 'literal' && typeof declared.value === 'number') return { maxBodyBytes: declared.value }
   }
@@ -75,9 +75,9 @@ function maxBodyBytesOf({ controller, mark }: DeclaredRoute): { maxBodyBytes?: n
 }
 
 /** The route's own, else its controller's. */
-function limitOf({ controller, mark, method, path, prefix }: DeclaredRoute): { limit?: RateLimit } {
-  const own = option(mark.arguments[1], 'limit')
-  const declared = own ?? option(markOf(controller, 'Controller')?.arguments[1], 'limit')
+function limitOf({ controller, decorator, method, path, prefix }: DeclaredRoute): { limit?: RateLimit } {
+  const own = option(decorator.arguments[1], 'limit')
+  const declared = own ?? option(decoratorOf(controller, 'Controller')?.arguments[1], 'limit')
   if (!declared) return {}
   const { requests, seconds, by } = plain(declared) as Pick<RateLimit, 'requests' | 'seconds' | 'by'>
   const key = own ? `${method} ${path}` : `* ${prefix}`
@@ -94,7 +94,7 @@ const sources = {
   Client: 'client',
 } as const
 
-function linkParameter({ name, arguments: [argument] }: Mark, path: string): Parameter {
+function linkParameter({ name, arguments: [argument] }: Decorator, path: string): Parameter {
   const asked = text(argument)!
   if (name === 'Param') return { from: 'param', name: asked, position: parametersOf(path).indexOf(asked) }
   if (name === 'Query' && isWholeQuery(argument)) return { from: 'wholeQuery' }
@@ -109,7 +109,7 @@ export function linkWebhook(
   declaration: ClassDeclaration,
   indexOf: (declaration: ClassDeclaration) => number,
 ): Webhook {
-  const options = markOf(declaration, 'Webhook')!.arguments[0]
+  const options = decoratorOf(declaration, 'Webhook')!.arguments[0]
   const value = (key: string) => {
     const fact = option(options, key)
     return fact && plain(fact)

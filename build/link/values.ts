@@ -1,8 +1,8 @@
 /** What a judged declaration holds. Pure. */
-import type { Fact } from '../declaration.ts'
+import type { StaticValue } from '../declaration.ts'
 
 /** A fact that has been judged, as the value it stands for. */
-export function plain(fact: Fact): unknown {
+export function plain(fact: StaticValue): unknown {
   if (fact.kind === 'literal') return fact.value
   if (fact.kind === 'list') return fact.items.map(plain)
   if (fact.kind !== 'record') return undefined

@@ -5,9 +5,9 @@ import type { Dependencies, Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 import { reasonOf } from '../sources.ts'
 import { readConstructor } from './container.ts'
+import { readDecorators, readForeignDecorators, readUnimported } from './decorators.ts'
 import { readEarlyCalls } from './early.ts'
 import { readLostImports } from './imports.ts'
-import { readForeignMarks, readMarks, readUnimported } from './marks.ts'
 import { createMigrationReader } from './migrations.ts'
 import { unwrappedCalls } from './policies.ts'
 import { relationsOf } from './relations.ts'
@@ -78,10 +78,10 @@ function gather(
       ({ kind, place }) => (kind !== 'package' && kind !== 'builtin') || bundled.has(place.file),
     ),
     unreadable: all('unreadable'),
-    strayMarks: all('strayMarks'),
-    markValues: all('markValues'),
+    strayDecorators: all('strayDecorators'),
+    argumentValues: all('argumentValues'),
     unimported: all('unimported'),
-    foreignMarks: all('foreignMarks'),
+    foreignDecorators: all('foreignDecorators'),
     earlyCalls: all('earlyCalls'),
     evals: all('evals'),
     syntaxErrors: all('syntaxErrors'),
@@ -123,10 +123,10 @@ function nothingOf({ path, lineStarts }: SourceFile, failure: NonNullable<Source
     classes: [],
     lostImports: [],
     unreadable: [{ ...failure, place: { file: path, start: 0, end: Math.max(0, (lineStarts[1] ?? 1) - 1) } }],
-    strayMarks: [],
-    markValues: [],
+    strayDecorators: [],
+    argumentValues: [],
     unimported: [],
-    foreignMarks: [],
+    foreignDecorators: [],
     earlyCalls: [],
     evals: [],
     syntaxErrors: [],
@@ -140,7 +140,7 @@ function nothingOf({ path, lineStarts }: SourceFile, failure: NonNullable<Source
 function readFile(program: Program, file: SourceFile): FileDeclarations {
   const classes = file.classes.map((syntax) => readClass(program, file, syntax))
   const stray = file.decorators.filter((decorator) => !file.placed.has(decorator))
-  const isDeclaring = classes.some(({ marks }) => marks.length > 0)
+  const isDeclaring = classes.some(({ decorators }) => decorators.length > 0)
   return {
     isDeclaring,
     needs: file.needs.flatMap(({ from }) => {
@@ -150,10 +150,10 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
     classes,
     lostImports: readLostImports(program, file),
     unreadable: [],
-    strayMarks: readMarks(program, file, stray),
-    markValues: readMarkValues(program, file),
+    strayDecorators: readDecorators(program, file, stray),
+    argumentValues: readArgumentValues(program, file),
     unimported: readUnimported(file),
-    foreignMarks: file.classes.flatMap((syntax) => readForeignMarks(program, file, syntax)),
+    foreignDecorators: file.classes.flatMap((syntax) => readForeignDecorators(program, file, syntax)),
     earlyCalls: readEarlyCalls(program, file),
     evals: file.evals,
     syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
@@ -218,7 +218,7 @@ function readClass(program: Program, file: SourceFile, syntax: ClassSyntax): Cla
       return { name: name.slice(name.lastIndexOf('.') + 1), id: meaning?.kind === 'class' ? meaning.id : undefined }
     }),
     base: base?.kind === 'class' && syntax.base ? { id: base.id, place: syntax.base.place } : undefined,
-    marks: readMarks(program, file, syntax.decorators),
+    decorators: readDecorators(program, file, syntax.decorators),
     ...readConstructor(program, file, syntax),
     members: readMembers(program, file, syntax.members),
     memberNames: syntax.memberNames,
@@ -232,7 +232,7 @@ function isDefault(file: SourceFile, { name }: ClassSyntax): boolean {
 }
 
 /** A decorator in a variable or behind a function would be executed instead of read. */
-function readMarkValues(program: Program, file: SourceFile): Declarations['markValues'] {
+function readArgumentValues(program: Program, file: SourceFile): Declarations['argumentValues'] {
   const whole = file.wholeImports.map(({ text, place }) => ({ name: text, place }))
   return [
     ...whole,

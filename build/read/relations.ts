@@ -3,7 +3,7 @@
  * between them and a user (contract 5.5). Only what the text proves is told. Where a statement may do more than its text
  * says, nothing is: the catalog is asked before migrations are committed.
  */
-import type { Place, Relation } from '../declaration.ts'
+import type { Relation, Span } from '../declaration.ts'
 import { makesRoutine, type SqlStatement, statementsOf, type Token } from './sql.ts'
 
 export interface MigrationText {
@@ -26,7 +26,7 @@ const undoing =
   /\brow\s+level\b|security_invoker|@stack|\b(?:revoke|drop|rename|search_path)\b|comment\s+on|set\s+schema/i
 
 interface Grant {
-  place: Place
+  place: Span
   to: string
   /** A grant on columns alone is taken back with them. */
   isOfColumns: boolean
@@ -250,7 +250,7 @@ class Fold {
     this.#forget(this.#states.filter(({ schema }) => schema === name))
   }
 
-  #place({ start }: Token, { end }: Token): Place {
+  #place({ start }: Token, { end }: Token): Span {
     return { file: this.#file, start, end }
   }
 }

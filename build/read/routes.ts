@@ -4,7 +4,7 @@ import type { Member } from '../declaration.ts'
 import { sdkName } from '../declaration.ts'
 import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
-import { readMarks } from './marks.ts'
+import { readDecorators } from './decorators.ts'
 
 export function readMembers(program: Program, file: SourceFile, members: readonly MemberSyntax[]): Member[] {
   return members
@@ -13,22 +13,25 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
       place,
       line,
       unfit,
-      marks: readMarks(program, file, decorators),
+      decorators: readDecorators(program, file, decorators),
       result,
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         place: parameter.place,
-        marks: readMarks(program, file, parameter.decorators),
+        decorators: readDecorators(program, file, parameter.decorators),
         type: parameter.type,
         typePlace: parameter.typePlace,
         typeNames: parameter.decorators.length > 0 ? namesOf(program, file, parameter.typeNames) : [],
       })),
     }))
-    .filter(({ marks, parameters }) => marks.length > 0 || parameters.some((parameter) => parameter.marks.length > 0))
+    .filter(
+      ({ decorators, parameters }) =>
+        decorators.length > 0 || parameters.some((parameter) => parameter.decorators.length > 0),
+    )
     .map(({ result, ...member }) => {
       // a route sends what its handler returns, and looking up types is not free
       const isDropped =
-        result && member.marks.some(({ name }) => name === 'On') && isAnyValue(program, file, result.typeNames)
+        result && member.decorators.some(({ name }) => name === 'On') && isAnyValue(program, file, result.typeNames)
       return { ...member, result: isDropped ? { text: result.text, place: result.place } : undefined }
     })
 }

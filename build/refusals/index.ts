@@ -2,7 +2,7 @@
  * The catalogue of refusals: the only wording of any of them (contract 8.2). A slug is the name of the refusal
  * everywhere: in the output, in the tests' fixtures, in the documentation.
  */
-import type { Location, Place } from '../declaration.ts'
+import type { Location, Span } from '../declaration.ts'
 import { bundle } from './bundle.ts'
 import { container } from './container.ts'
 import { declarations } from './declarations.ts'
@@ -22,8 +22,8 @@ export const refusals = { ...declarations, ...container, ...routes, ...schemas, 
 
 export type Slug = keyof typeof refusals
 
-/** `P` is `Place` as it is judged, `Location` as it is said. */
-export interface Refusal<P extends Place = Location> {
+/** `P` is `Span` as it is judged, `Location` as it is said. */
+export interface Refusal<P extends Span = Location> {
   slug: Slug
   severity: 'error' | 'warning'
   /** One sentence, values quoted, no full stop. */
@@ -41,32 +41,32 @@ export interface Refusal<P extends Place = Location> {
 }
 
 /** A second place that the refusal is about. */
-export interface Related<P extends Place = Location> {
+export interface Related<P extends Span = Location> {
   message: string
   place: P
 }
 
 /** The text at a place is replaced; one without extent inserts. */
 export interface Edit {
-  place: Place
+  place: Span
   text: string
 }
 
 type About<S extends Slug> = (typeof refusals)[S] extends Definition<infer A> ? A : never
 
 /** Marks a refusal that is said only where everything could be read. @param isLost whether it depends on what could not. */
-export function consequence(one: Refusal<Place>, isLost: boolean | undefined): Refusal<Place> {
+export function consequence(one: Refusal<Span>, isLost: boolean | undefined): Refusal<Span> {
   return isLost ? { ...one, isConsequence: true } : one
 }
 
 /** One refusal of the catalogue, at its place. */
 export function refusal<S extends Slug>(
   slug: S,
-  place: Place,
+  place: Span,
   about: About<S>,
-  related: Related<Place>[] = [],
+  related: Related<Span>[] = [],
   edits: Edit[] = [],
-): Refusal<Place> {
+): Refusal<Span> {
   const { severity = 'error', isMasked = false, message, fix } = refusals[slug] as Definition<About<S>>
   return { slug, severity, message: message(about), place, fix: fix(about), related, isMasked, edits }
 }

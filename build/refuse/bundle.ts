@@ -1,6 +1,6 @@
 /** What must not run where it stands: I/O and ambient services outside a request, code made from text. */
 import { type Application, listings } from '../application.ts'
-import { ambientServices, type EarlyCall, type Place } from '../declaration.ts'
+import { ambientServices, type EarlyCall, type Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 
 const globalIo: ReadonlySet<string> = new Set([
@@ -33,10 +33,10 @@ const packageIo: Readonly<Record<string, readonly string[]>> = {
   ws: ['*'],
 }
 
-export function refuseBundle(application: Application): Refusal<Place>[] {
+export function checkBundle(application: Application): Refusal<Span>[] {
   const { earlyCalls, evals } = application.declarations
   return [
-    ...earlyCalls.filter((call) => isEarly(application, call)).flatMap(refuseEarlyCall),
+    ...earlyCalls.filter((call) => isEarly(application, call)).flatMap(checkEarlyCall),
     ...evals.map(({ text, place }) =>
       refusal('eval-in-source', place, { call: text === 'eval' ? 'eval' : `new ${text}` }),
     ),
@@ -51,10 +51,10 @@ function isEarly(application: Application, { className, from, place }: EarlyCall
   const isBuilt = (['controllers', 'providers'] as const).some((list) =>
     listings(application, list).some((listing) => listing.declaration === declaration),
   )
-  return isBuilt || (declaration?.marks.length ?? 0) > 0
+  return isBuilt || (declaration?.decorators.length ?? 0) > 0
 }
 
-function refuseEarlyCall({ name, from, isNew, className, place }: EarlyCall): Refusal<Place>[] {
+function checkEarlyCall({ name, from, isNew, className, place }: EarlyCall): Refusal<Span>[] {
   const where = className === undefined ? 'while the module is loaded' : `while an instance of ${className} is built`
   const call = isNew ? `new ${name}()` : `${name}()`
   if ('sdk' in from) {

@@ -1,15 +1,15 @@
 /** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
 import { type Application, answerTo, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
-import { type ClassDeclaration, hasRole, markOf, option, type Place, roles } from '../declaration.ts'
+import { type ClassDeclaration, decoratorOf, hasRole, option, roles, type Span } from '../declaration.ts'
 import { insertion, sdkNameIn } from '../edits.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { notExported } from './declarations.ts'
 import { cycles } from './modules.ts'
-import { refuseHooks, refuseWrappers } from './never-called.ts'
-import { isSubtype, refuseRecipes } from './recipes.ts'
+import { checkHooks, checkWrappers } from './never-called.ts'
+import { checkRecipes, isSubtype } from './recipes.ts'
 
-export function refuseContainer(application: Application): Refusal<Place>[] {
-  const refused: Refusal<Place>[] = []
+export function checkContainer(application: Application): Refusal<Span>[] {
+  const refused: Refusal<Span>[] = []
   const judged = new Set<ClassDeclaration>()
   const provided = listings(application, 'providers')
   const visible = new Map<ClassDeclaration, ReadonlySet<ClassDeclaration>>()
@@ -19,36 +19,37 @@ export function refuseContainer(application: Application): Refusal<Place>[] {
     return found
   }
   for (const { module, declaration } of [...listings(application, 'controllers'), ...provided]) {
-    if (!judged.has(declaration)) refused.push(...refuseTypes(declaration))
+    if (!judged.has(declaration)) refused.push(...checkTypes(declaration))
     judged.add(declaration)
-    refused.push(...refuseMissing(application, module, declaration, visibleFrom(module)))
+    refused.push(...checkMissing(application, module, declaration, visibleFrom(module)))
   }
   for (const { declaration } of provided) {
-    const isMarked = roles.some((role) => hasRole(declaration, role)) // one of another kind is in the wrong list
-    if (declaration.marks.length === 0 && declaration.exportName === undefined) {
+    const isDecorated = roles.some((role) => hasRole(declaration, role)) // one of another kind is in the wrong list
+    if (declaration.decorators.length === 0 && declaration.exportName === undefined) {
       refused.push(notExported(declaration))
     }
-    if (!isMarked && declaration.isAbstract) {
+    if (!isDecorated && declaration.isAbstract) {
       refused.push(
         refusal('class-abstract', declaration.place, { name: declaration.name, role: 'Injectable', isListed: true }),
       )
     }
-    if (!isMarked && declaration.dependencies.length > 0) {
+    if (!isDecorated && declaration.dependencies.length > 0) {
       const { name, file, place, start } = declaration
       const named = sdkNameIn(application, file, 'Injectable')
       const edits = named ? [insertion(file, start, `@${named.name}()\n`), ...named.edits] : []
       refused.push(refusal('provider-not-injectable', place, { name }, [], edits))
     }
   }
-  for (const { declaration } of provided) if (declaration.marks.length === 0) refused.push(...refuseHooks(declaration))
+  for (const { declaration } of provided)
+    if (declaration.decorators.length === 0) refused.push(...checkHooks(declaration))
   return [
-    ...unique([...refused, ...refuseRecipes(application)]),
-    ...refuseWrappers(new Set(provided.map(({ declaration }) => declaration)), judged),
-    ...refuseCycles(application, [...judged]),
+    ...unique([...refused, ...checkRecipes(application)]),
+    ...checkWrappers(new Set(provided.map(({ declaration }) => declaration)), judged),
+    ...checkCycles(application, [...judged]),
   ]
 }
 
-function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal<Place>[] {
+function checkTypes({ name, dependencies, unknownBase }: ClassDeclaration): Refusal<Span>[] {
   if (unknownBase) return [refusal('base-unreadable', unknownBase, { name })]
   return dependencies
     .filter(({ target, isOptional }) => target === undefined && !isOptional)
@@ -57,12 +58,12 @@ function refuseTypes({ name, dependencies, unknownBase }: ClassDeclaration): Ref
     )
 }
 
-function refuseMissing(
+function checkMissing(
   application: Application,
   module: ClassDeclaration,
   declaration: ClassDeclaration,
   visible: ReadonlySet<ClassDeclaration>,
-): Refusal<Place>[] {
+): Refusal<Span>[] {
   const { byId, modules } = application
   const isProvided = declaration.dependencies.every(({ target }) => {
     const needed = target === undefined ? undefined : byId.get(target)
@@ -97,11 +98,11 @@ function recipeFor({ byId, declarations }: Application, needed: ClassDeclaration
 
 /** Whether every item of a module's list is a class of the project. */
 function isReadableList(module: ClassDeclaration, list: string): boolean {
-  const fact = option(markOf(module, 'Module')?.arguments[0], list)
+  const fact = option(decoratorOf(module, 'Module')?.arguments[0], list)
   return !fact || (fact.kind === 'list' && fact.items.every(({ kind }) => kind === 'class'))
 }
 
-function refuseCycles(application: Application, declarations: ClassDeclaration[]): Refusal<Place>[] {
+function checkCycles(application: Application, declarations: ClassDeclaration[]): Refusal<Span>[] {
   const edges = (declaration: ClassDeclaration) =>
     declaration.dependencies.flatMap(({ target, place }) => {
       const to = target === undefined ? undefined : answerTo(application, target)
@@ -116,7 +117,7 @@ function refuseCycles(application: Application, declarations: ClassDeclaration[]
 }
 
 /** A class in two modules is judged in both; the same finding is said once. */
-function unique(refused: Refusal<Place>[]): Refusal<Place>[] {
+function unique(refused: Refusal<Span>[]): Refusal<Span>[] {
   const seen = new Set<string>()
   return refused.filter(({ slug, place, message }) => {
     const key = `${slug} ${place.file}:${place.start} ${message}`

@@ -1,47 +1,48 @@
 /** Classes and decorators as such: where they stand, and whether the worker could import them. */
 import { nearest } from '../../src/wire/nearest.ts'
-import { type Application, hasForeignMark } from '../application.ts'
+import { type Application, hasForeignDecorator } from '../application.ts'
 import {
   type ClassDeclaration,
   type ClassRole,
+  type Decorator,
   decoratorNames,
-  type ForeignMark,
+  type ForeignDecorator,
   injectors,
   listed,
-  type Mark,
   type Member,
   methods,
-  type Place,
   roles,
+  type Span,
   type Tsconfig,
-  type UnimportedMark,
+  type UnimportedDecorator,
 } from '../declaration.ts'
 import { insertion, sdkNameIn } from '../edits.ts'
 import { hintFor, isServerFramework } from '../elsewhere.ts'
 import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
-import type { Circumstances } from './index.ts'
-import { refuseHooks } from './never-called.ts'
+import type { BuildContext } from './index.ts'
+import { checkHooks } from './never-called.ts'
 import { once } from './once.ts'
 
 const isRole = (name: string): name is ClassRole => (roles as readonly string[]).includes(name)
 const isMethod = (name: string) => Object.hasOwn(methods, name)
 const isInjector = (name: string) => (injectors as readonly string[]).includes(name)
 
-export function refuseDeclarations(application: Application, circumstances: Circumstances): Refusal<Place>[] {
-  const { syntaxErrors, classes, strayMarks, markValues, unimported, foreignMarks } = application.declarations
+export function checkDeclarations(application: Application, context: BuildContext): Refusal<Span>[] {
+  const { syntaxErrors, classes, strayDecorators, argumentValues, unimported, foreignDecorators } =
+    application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const refused = [
-    ...refuseTsconfig(application.declarations.tsconfig),
-    ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
-    ...refuseMarks(strayMarks, ({ name }) => belongsOf(name)),
-    ...unimported.flatMap((one) => refuseUnimported(application, one)),
-    ...foreignMarks
-      .filter((mark) => !mark.isLost && isMeant(application, mark))
+    ...checkTsconfig(application.declarations.tsconfig),
+    ...classes.flatMap((declaration) => checkClass(declaration, application, context)),
+    ...checkDecorators(strayDecorators, ({ name }) => belongsOf(name)),
+    ...unimported.flatMap((one) => checkUnimported(application, one)),
+    ...foreignDecorators
+      .filter((decorator) => !decorator.isLost && isMeant(application, decorator))
       .map(({ name, exported, from, place }) => {
         const known = decoratorNames.has(exported) ? exported : nearestDecorator(exported)
         return refusal('decorator-foreign', place, { name, from, known, hint: hintFor(exported) })
       }),
-    ...markValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
+    ...argumentValues.map(({ name, place }) => refusal('decorator-as-value', place, { name })),
   ].filter(({ place }) => !unparsed.has(place.file))
   const unreadable = syntaxErrors.map(({ message, place }) =>
     refusal('syntax-error', place, { reason: message.replace(/\.$/, '') }),
@@ -53,14 +54,14 @@ export function refuseDeclarations(application: Application, circumstances: Circ
  * What nobody declares throws as the worker loads. A name that resembles none of ours may mean something in a function
  * around it, or to another framework: it counts on a class that has a role.
  */
-function refuseUnimported(application: Application, { name, place, classId }: UnimportedMark): Refusal<Place>[] {
+function checkUnimported(application: Application, { name, place, classId }: UnimportedDecorator): Refusal<Span>[] {
   if (decoratorNames.has(name)) {
     return [refusal('decorator-not-imported', place, { name }, [], sdkNameIn(application, place.file, name)?.edits)]
   }
   if (classId === undefined) return []
   const hint = hintFor(name)
   const near = hint === undefined ? nearestDecorator(name) : undefined
-  const hasRole = (application.byId.get(classId)?.marks.length ?? 0) > 0
+  const hasRole = (application.byId.get(classId)?.decorators.length ?? 0) > 0
   return near || hint || hasRole ? [refusal('decorator-not-imported', place, { name, near, hint })] : []
 }
 
@@ -72,8 +73,11 @@ function nearestDecorator(name: string): string | undefined {
  * A class that has a role is meant to be read, and one that a module lists; there a decorator of the project's own may be
  * just that.
  */
-function isMeant({ byId, modules }: Application, { classId: id, isOfPackage, from, exported }: ForeignMark): boolean {
-  if ((byId.get(id)?.marks.length ?? 0) > 0) return true
+function isMeant(
+  { byId, modules }: Application,
+  { classId: id, isOfPackage, from, exported }: ForeignDecorator,
+): boolean {
+  if ((byId.get(id)?.decorators.length ?? 0) > 0) return true
   if (isServerFramework(from) && decoratorNames.has(exported)) return true
   const isListed = modules.some((module) => lists.some((list) => listed(module, list).some((one) => one.id === id)))
   return isOfPackage && isListed
@@ -81,13 +85,13 @@ function isMeant({ byId, modules }: Application, { classId: id, isOfPackage, fro
 
 const lists = ['imports', 'controllers', 'providers'] as const
 
-function refuseTsconfig(tsconfig: Tsconfig | undefined): Refusal<Place>[] {
+function checkTsconfig(tsconfig: Tsconfig | undefined): Refusal<Span>[] {
   if (!tsconfig) return []
   const { hasDecorators, hasMetadata, options, body, decorators, metadata } = tsconfig
   const added = body
     ? [insertion(options.file, body.start, ` "experimentalDecorators": true${body.isEmpty ? ' ' : ','}`)]
     : []
-  const refused: Refusal<Place>[] = []
+  const refused: Refusal<Span>[] = []
   if (!hasDecorators) {
     const edits = decorators ? [{ place: decorators, text: 'true' }] : added
     refused.push(refusal('tsconfig-without-decorators', decorators ?? options, {}, [], edits))
@@ -99,18 +103,22 @@ function refuseTsconfig(tsconfig: Tsconfig | undefined): Refusal<Place>[] {
   return refused
 }
 
-const refuseClass = once((declaration, application) => {
-  const { name, place, marks, members } = declaration
-  const own = marks.filter((mark) => isRole(mark.name))
-  const refused: Refusal<Place>[] = [
-    ...refuseMarks(marks, (mark) => (isRole(mark.name) ? undefined : belongsOf(mark.name))),
-    ...members.flatMap((member) => refuseMember(declaration, member, hasForeignMark(application, declaration, member))),
+const checkClass = once((declaration, application) => {
+  const { name, place, decorators, members } = declaration
+  const own = decorators.filter((decorator) => isRole(decorator.name))
+  const refused: Refusal<Span>[] = [
+    ...checkDecorators(decorators, (decorator) => (isRole(decorator.name) ? undefined : belongsOf(decorator.name))),
+    ...members.flatMap((member) =>
+      checkMember(declaration, member, hasForeignDecorator(application, declaration, member)),
+    ),
   ]
   const [role] = own
   if (!role) return refused
-  refused.push(...refuseHooks(declaration))
-  const distinct = own.filter((mark, index) => own.findIndex((other) => other.name === mark.name) === index)
-  const rival = distinct.find((mark) => mark !== role && mark.name !== 'Injectable' && role.name !== 'Injectable')
+  refused.push(...checkHooks(declaration))
+  const distinct = own.filter((decorator, index) => own.findIndex((other) => other.name === decorator.name) === index)
+  const rival = distinct.find(
+    (decorator) => decorator !== role && decorator.name !== 'Injectable' && role.name !== 'Injectable',
+  )
   if (rival) {
     const related = [{ message: 'and here', place: rival.place }]
     const roleNames = `@${role.name} and @${rival.name}`
@@ -130,25 +138,25 @@ function named({ declarations }: Application, { id, defaultKeyword, name }: Clas
   return [{ place: defaultKeyword, text: '' }]
 }
 
-export function notExported({ name, place, file, keyword, isTypeExported }: ClassDeclaration): Refusal<Place> {
+export function notExported({ name, place, file, keyword, isTypeExported }: ClassDeclaration): Refusal<Span> {
   const edits = isTypeExported ? [] : [insertion(file, keyword, 'export ')]
   return refusal('class-not-exported', place, { name }, [], edits)
 }
 
-function refuseMember(
-  { name: className, marks, memberNames }: ClassDeclaration,
+function checkMember(
+  { name: className, decorators, memberNames }: ClassDeclaration,
   member: Member,
   isForeign: boolean,
-): Refusal<Place>[] {
-  const has = (role: ClassRole) => marks.some(({ name }) => name === role)
-  const refused = refuseMarks(member.marks, ({ name }) => {
+): Refusal<Span>[] {
+  const has = (role: ClassRole) => decorators.some(({ name }) => name === role)
+  const refused = checkDecorators(member.decorators, ({ name }) => {
     if (isMethod(name) && has('Controller')) return undefined
     return name === 'On' && has('Webhook') ? undefined : belongsOf(name)
   })
-  const isHandler = member.marks.length > 0
+  const isHandler = member.decorators.length > 0
   for (const parameter of member.parameters) {
     refused.push(
-      ...refuseMarks(parameter.marks, ({ name }) =>
+      ...checkDecorators(parameter.decorators, ({ name }) =>
         isInjector(name) && (isHandler || isForeign) ? undefined : belongsOf(name),
       ),
     )
@@ -164,22 +172,27 @@ function refuseMember(
 }
 
 /** @param misplaced says where a decorator belongs that does not belong here. */
-function refuseMarks(marks: readonly Mark[], misplaced: (mark: Mark) => string | undefined): Refusal<Place>[] {
-  return marks.flatMap((mark, index) => {
-    const { name, place, isCalled } = mark
+function checkDecorators(
+  decorators: readonly Decorator[],
+  misplaced: (decorator: Decorator) => string | undefined,
+): Refusal<Span>[] {
+  return decorators.flatMap((decorator, index) => {
+    const { name, place, isCalled } = decorator
     if (!decoratorNames.has(name)) {
       return [refusal('decorator-unknown', place, { name, near: nearestDecorator(name), hint: hintFor(name) })]
     }
-    const belongs = misplaced(mark)
+    const belongs = misplaced(decorator)
     if (belongs !== undefined) return [refusal('decorator-misplaced', place, { name, belongs })]
     if (!isCalled) {
       const edits = name in forms ? [] : [insertion(place.file, place.end, '()')]
       return [refusal('decorator-not-called', place, { name, form: forms[name] ?? `@${name}()` }, [], edits)]
     }
-    const first = marks.findIndex((other) => other.name === name)
+    const first = decorators.findIndex((other) => other.name === name)
     if (first !== index && name !== 'On' && !isMethod(name)) {
       return [
-        refusal('decorator-twice', place, { name }, [{ message: 'the first is here', place: marks[first]!.place }]),
+        refusal('decorator-twice', place, { name }, [
+          { message: 'the first is here', place: decorators[first]!.place },
+        ]),
       ]
     }
     return []

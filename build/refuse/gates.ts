@@ -5,22 +5,22 @@ import { covers, permission } from '../../src/wire/permissions.ts'
 import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Application } from '../application.ts'
 import {
-  type Fact,
+  decoratorOf,
   type HandlerParameter,
   hasRole,
-  markOf,
   option,
-  type Place,
   type Relation,
+  type Span,
+  type StaticValue,
   text,
 } from '../declaration.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { routesOf } from '../routes.ts'
 import { describe } from '../values.ts'
-import type { Circumstances } from './index.ts'
+import type { BuildContext } from './index.ts'
 import { once } from './once.ts'
-import { type Form, refuseForm } from './options.ts'
+import { checkForm, type Form } from './options.ts'
 
 const rule: Form = {
   is: 'record',
@@ -33,17 +33,17 @@ const rule: Form = {
   },
 }
 
-export function refuseGates(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+export function checkGates(application: Application, context: BuildContext): Refusal<Span>[] {
   const { classes, policyCalls, relations } = application.declarations
   return [
-    ...classes.flatMap((declaration) => refuseClass(declaration, application, circumstances)),
+    ...classes.flatMap((declaration) => checkClass(declaration, application, context)),
     ...policyCalls.map(({ name, place }) => refusal('policy-call-per-row', place, { name })),
-    ...relations.flatMap(refuseRelation),
+    ...relations.flatMap(checkRelation),
   ]
 }
 
 /** What users may reach shows them their own rows alone, or is said to be public (contract 5.5). */
-function refuseRelation({ name, kind, place, granted, isPublic, ...relation }: Relation): Refusal<Place>[] {
+function checkRelation({ name, kind, place, granted, isPublic, ...relation }: Relation): Refusal<Span>[] {
   if (!granted || isPublic) return []
   const { to } = granted
   const related = [{ message: `the ${kind} is created here`, place }]
@@ -53,17 +53,17 @@ function refuseRelation({ name, kind, place, granted, isPublic, ...relation }: R
   return relation.runsAsOwner ? [refusal('view-runs-as-owner', granted.place, { name, kind, to }, related)] : []
 }
 
-const refuseClass = once((declaration, application, { roles }) => {
-  const refused = refuseRule(ruleOf(markOf(declaration, 'Module'), 0), roles)
+const checkClass = once((declaration, application, { roles }) => {
+  const refused = checkRule(ruleOf(decoratorOf(declaration, 'Module'), 0), roles)
   if (!hasRole(declaration, 'Controller')) return refused
-  refused.push(...refuseRule(ruleOf(markOf(declaration, 'Controller'), 1), roles))
-  for (const { member, mark } of routesOf(declaration)) {
-    refused.push(...refuseRule(ruleOf(mark, 1), roles))
-    const resolved = resolveGate(application.roots[0], declaration, mark)
+  refused.push(...checkRule(ruleOf(decoratorOf(declaration, 'Controller'), 1), roles))
+  for (const { member, decorator } of routesOf(declaration)) {
+    refused.push(...checkRule(ruleOf(decorator, 1), roles))
+    const resolved = resolveGate(application.roots[0], declaration, decorator)
     for (const parameter of member.parameters) {
-      for (const { name, place } of parameter.marks) {
-        refused.push(...refuseInjected(name, place, resolved))
-        if (member.marks[0] === mark) refused.push(...refuseType(name, parameter))
+      for (const { name, place } of parameter.decorators) {
+        refused.push(...checkInjected(name, place, resolved))
+        if (member.decorators[0] === decorator) refused.push(...checkType(name, parameter))
       }
     }
   }
@@ -71,7 +71,7 @@ const refuseClass = once((declaration, application, { roles }) => {
 })
 
 /** A parameter without a type is nobody's claim. */
-function refuseType(name: string, { type, typeNames, typePlace }: HandlerParameter): Refusal<Place>[] {
+function checkType(name: string, { type, typeNames, typePlace }: HandlerParameter): Refusal<Span>[] {
   const isOpen = type === '' || typeNames.includes('any') || typeNames.includes('unknown') || type.startsWith('{')
   if (isOpen || (name !== 'User' && name !== 'OptionalUser')) return []
   if (!typeNames.includes('UserT')) return [refusal('user-type-mismatch', typePlace, { type })]
@@ -79,7 +79,7 @@ function refuseType(name: string, { type, typeNames, typePlace }: HandlerParamet
   return name === 'OptionalUser' && !isNullable ? [refusal('optional-user-not-nullable', typePlace, { type })] : []
 }
 
-function refuseInjected(name: string, place: Place, { gate, place: decided }: ResolvedGate): Refusal<Place>[] {
+function checkInjected(name: string, place: Span, { gate, place: decided }: ResolvedGate): Refusal<Span>[] {
   const decidedBy = {
     route: 'the route itself says so',
     controller: 'its controller says so',
@@ -97,7 +97,7 @@ function refuseInjected(name: string, place: Place, { gate, place: decided }: Re
   return []
 }
 
-function refuseRule(fact: Fact | undefined, roles: readonly DeclaredRole[]): Refusal<Place>[] {
+function checkRule(fact: StaticValue | undefined, roles: readonly DeclaredRole[]): Refusal<Span>[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
     return [
@@ -108,7 +108,7 @@ function refuseRule(fact: Fact | undefined, roles: readonly DeclaredRole[]): Ref
       }),
     ]
   }
-  const refused = refuseForm(fact, rule, '"auth"')
+  const refused = checkForm(fact, rule, '"auth"')
   const asked = option(fact, 'permission')
   const value = text(asked)
   if (value !== undefined && !permission.test(value)) {

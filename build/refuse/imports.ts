@@ -1,12 +1,12 @@
 /** Imports that lead nowhere, and files that cannot be read: each said once, whatever follows from it. */
-import type { Declarations, LostImport, Place } from '../declaration.ts'
+import type { Declarations, LostImport, Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { packageNameOf } from '../specifiers.ts'
 
 /** How many further places of one package or alias are shown. */
 const shownPlaces = 2
 
-export function refuseImports({ lostImports, unreadable }: Declarations): Refusal<Place>[] {
+export function checkImports({ lostImports, unreadable }: Declarations): Refusal<Span>[] {
   const groups = Map.groupBy(lostImports, keyOf)
   const lost = [...groups.values()].map((group) => {
     const [first, ...others] = group as [LostImport, ...LostImport[]]

@@ -1,21 +1,21 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
 import type { DeclaredRole } from '../../src/wire/project.ts'
 import { type Application, constructedIn } from '../application.ts'
-import { type ClassDeclaration, hasRole, markOf, option, type Place } from '../declaration.ts'
+import { type ClassDeclaration, decoratorOf, hasRole, option, type Span } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
-import { refuseBundle } from './bundle.ts'
-import { refuseContainer } from './container.ts'
-import { refuseDeclarations } from './declarations.ts'
-import { refuseGates } from './gates.ts'
-import { refuseImports } from './imports.ts'
-import { refuseInjectors } from './injectors.ts'
-import { refuseModules } from './modules.ts'
-import { refuseRoutes } from './routes.ts'
-import { refuseSchemas } from './schemas.ts'
-import { refuseWebhooks } from './webhooks.ts'
+import { checkBundle } from './bundle.ts'
+import { checkContainer } from './container.ts'
+import { checkDeclarations } from './declarations.ts'
+import { checkGates } from './gates.ts'
+import { checkImports } from './imports.ts'
+import { checkInjectors } from './injectors.ts'
+import { checkModules } from './modules.ts'
+import { checkRoutes } from './routes.ts'
+import { checkSchemas } from './schemas.ts'
+import { checkWebhooks } from './webhooks.ts'
 
 /** What a project may not take, and what else it declares. */
-export interface Circumstances {
+export interface BuildContext {
   /** Path prefixes that somebody else answers. */
   reserved: readonly Reserved[]
   /** Declared in `stack/roles.json`. */
@@ -38,7 +38,7 @@ const ofLists = new Set<Slug>([
   'export-not-provided',
 ])
 
-export function refuse(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+export function refuse(application: Application, context: BuildContext): Refusal<Span>[] {
   const { syntaxErrors, classes, entry, lostImports, unreadable } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const isComplete = syntaxErrors.length + lostImports.length + unreadable.length === 0
@@ -47,25 +47,21 @@ export function refuse(application: Application, circumstances: Circumstances): 
     [...unparsed].some((file) => file === entry || classes.some((one) => one.file === file && hasRole(one, 'Module')))
   const unsure = isComplete ? new Set<string>() : maybeListed(application)
   const refusals = [
-    ...refuseModules(application),
-    ...refuseContainer(application),
-    ...refuseRoutes(application, circumstances),
-    ...refuseGates(application, circumstances),
-    ...refuseInjectors(application, circumstances),
-    ...refuseSchemas(application, circumstances),
-    ...refuseBundle(application),
-    ...refuseWebhooks(application),
+    ...checkModules(application),
+    ...checkContainer(application),
+    ...checkRoutes(application, context),
+    ...checkGates(application, context),
+    ...checkInjectors(application, context),
+    ...checkSchemas(application, context),
+    ...checkBundle(application),
+    ...checkWebhooks(application),
   ].filter(({ place, slug }) => {
     if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
     return !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug))
   })
-  const all = [
-    ...refuseImports(application.declarations),
-    ...refuseDeclarations(application, circumstances),
-    ...refusals,
-  ]
+  const all = [...checkImports(application.declarations), ...checkDeclarations(application, context), ...refusals]
   return all
-    .filter(({ slug, isConsequence }) => !circumstances.without?.has(slug) && (isComplete || !isConsequence))
+    .filter(({ slug, isConsequence }) => !context.without?.has(slug) && (isComplete || !isConsequence))
     .sort(byPlace)
 }
 
@@ -81,12 +77,12 @@ function maybeListed({ byId, declarations, modules }: Application): Set<string> 
   return new Set([...found].map(({ place }) => keyOf(place)))
 }
 
-function keyOf({ file, start }: Place): string {
+function keyOf({ file, start }: Span): string {
   return `${file}:${start}`
 }
 
 function lostNames(module: ClassDeclaration): string[] {
-  const record = markOf(module, 'Module')?.arguments[0]
+  const record = decoratorOf(module, 'Module')?.arguments[0]
   return ['imports', 'controllers', 'providers'].flatMap((list) => {
     const fact = option(record, list)
     return (fact?.kind === 'list' ? fact.items : []).flatMap((item) =>
@@ -95,7 +91,7 @@ function lostNames(module: ClassDeclaration): string[] {
   })
 }
 
-export function byPlace({ place: a, slug: one }: Refusal<Place>, { place: b, slug: other }: Refusal<Place>): number {
+export function byPlace({ place: a, slug: one }: Refusal<Span>, { place: b, slug: other }: Refusal<Span>): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return a.start - b.start || (one < other ? -1 : one > other ? 1 : 0)
 }

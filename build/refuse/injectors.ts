@@ -1,13 +1,13 @@
 /** Parameters of handlers: each receives one thing that its route has. */
 import { nearest } from '../../src/wire/nearest.ts'
-import { type Application, hasForeignMark } from '../application.ts'
-import { hasRole, injectors, type Mark, type Member, methods, type Place, text } from '../declaration.ts'
+import { type Application, hasForeignDecorator } from '../application.ts'
+import { type Decorator, hasRole, injectors, type Member, methods, type Span, text } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
-import type { Circumstances } from './index.ts'
+import type { BuildContext } from './index.ts'
 import { once } from './once.ts'
-import { type Form, refuseArguments } from './options.ts'
+import { checkArguments, type Form } from './options.ts'
 
 /** The injectors that take a name. */
 const named: Record<string, string> = {
@@ -16,90 +16,93 @@ const named: Record<string, string> = {
   Header: "@Header('x-name')",
 }
 
-export function refuseInjectors(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+export function checkInjectors(application: Application, context: BuildContext): Refusal<Span>[] {
   return application.declarations.classes
     .filter((declaration) => hasRole(declaration, 'Controller'))
-    .flatMap((controller) => refuseHandlers(controller, application, circumstances))
+    .flatMap((controller) => checkHandlers(controller, application, context))
 }
 
-const refuseHandlers = once((controller, application) => {
-  return routesOf(controller).flatMap((route) => refuseHandler(route, application))
+const checkHandlers = once((controller, application) => {
+  return routesOf(controller).flatMap((route) => checkHandler(route, application))
 })
 
-function refuseHandler(
-  { controller, member, mark, method, path }: DeclaredRoute,
+function checkHandler(
+  { controller, member, decorator, method, path }: DeclaredRoute,
   application: Application,
-): Refusal<Place>[] {
-  const refused: Refusal<Place>[] = []
-  const [body, second] = member.parameters.flatMap(({ marks }) => marks.filter(({ name }) => name === 'Body'))
+): Refusal<Span>[] {
+  const refused: Refusal<Span>[] = []
+  const [body, second] = member.parameters.flatMap(({ decorators }) => decorators.filter(({ name }) => name === 'Body'))
   if (body && (method === 'GET' || method === 'DELETE')) {
     refused.push(refusal('body-on-bodyless-route', body.place, { method }))
   }
   const names = path === undefined ? undefined : parametersOf(path)
-  const read = member.parameters.flatMap(({ marks }) =>
-    marks.flatMap((one) => (one.name === 'Param' ? [text(one.arguments[0])] : [])),
+  const read = member.parameters.flatMap(({ decorators }) =>
+    decorators.flatMap((one) => (one.name === 'Param' ? [text(one.arguments[0])] : [])),
   )
-  for (const { marks } of member.parameters) {
+  for (const { decorators } of member.parameters) {
     for (const {
       name: injector,
       arguments: [argument],
-    } of marks) {
+    } of decorators) {
       const asked = injector === 'Param' ? text(argument) : undefined
       if (asked === undefined || !names || names.includes(asked)) continue
       const unread = names.filter((name) => !read.includes(name))
       const resembled = nearest(asked, unread)
       const near = unread.length === 1 ? unread[0] : resembled
       const mistaken = read.filter((name) => name !== undefined && !names.includes(name))
-      const isAlone = mistaken.length === 1 && routeMarks(member).length === 1
+      const isAlone = mistaken.length === 1 && routeDecorators(member).length === 1
       // one that resembles it is a slip; another one may mean that the path is wrong
       const isExact = resembled === near && isAlone && !('isElsewhere' in argument!)
       const edits = isExact ? [{ place: argument!.place, text: `'${near}'` }] : []
       refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }, [], edits))
     }
   }
-  refused.push(...refuseUnread(member, mark, path, names ?? [], read))
-  if (member.marks[0] !== mark) return refused // what does not depend on the route is said once
+  refused.push(...checkUnread(member, decorator, path, names ?? [], read))
+  if (member.decorators[0] !== decorator) return refused // what does not depend on the route is said once
   if (second)
     refused.push(refusal('body-twice', second.place, {}, [{ message: 'the first is here', place: body!.place }]))
-  const isForeign = hasForeignMark(application, controller, member)
-  for (const { name: parameter, place, marks } of member.parameters) {
-    const [first, ...others] = marks
+  const isForeign = hasForeignDecorator(application, controller, member)
+  for (const { name: parameter, place, decorators } of member.parameters) {
+    const [first, ...others] = decorators
     if (!first && !isForeign) refused.push(refusal('parameter-without-injector', place, { name: parameter }))
     const other = others.find(({ name }) => name !== first!.name)
     if (other) {
       const related = [{ message: 'the first is here', place: first!.place }]
       refused.push(refusal('parameter-with-two-injectors', other.place, { name: parameter }, related))
     }
-    for (const one of marks) {
+    for (const one of decorators) {
       if ((injectors as readonly string[]).includes(one.name))
-        refused.push(...refuseArguments(one, formsOf(one, names ?? [])))
+        refused.push(...checkArguments(one, formsOf(one, names ?? [])))
     }
   }
   return refused
 }
 
-function routeMarks({ marks }: Member): Mark[] {
-  return marks.filter(({ name }) => Object.hasOwn(methods, name))
+function routeDecorators({ decorators }: Member): Decorator[] {
+  return decorators.filter(({ name }) => Object.hasOwn(methods, name))
 }
 
 /** The request itself may be read for everything; a name that is not known may be any. */
-function refuseUnread(
+function checkUnread(
   member: Member,
-  mark: Mark,
+  decorator: Decorator,
   path: string | undefined,
   names: readonly string[],
   read: readonly (string | undefined)[],
-): Refusal<Place>[] {
-  const marks = member.parameters.flatMap((parameter) => parameter.marks)
-  const isSaid = member.parameters.some((parameter) => parameter.marks.length === 0)
-  if (isSaid || path === undefined || read.includes(undefined) || marks.some(({ name }) => name === 'Req')) return []
+): Refusal<Span>[] {
+  const decorators = member.parameters.flatMap((parameter) => parameter.decorators)
+  const isSaid = member.parameters.some((parameter) => parameter.decorators.length === 0)
+  if (isSaid || path === undefined || read.includes(undefined) || decorators.some(({ name }) => name === 'Req'))
+    return []
   const isMistaken = read.some((name) => !names.includes(name!)) // said already, with the name that it resembles
   const unread = isMistaken ? [] : names.filter((name) => !read.includes(name))
-  return unread.map((name) => refusal('path-parameter-unused', (mark.arguments[0] ?? mark).place, { name, path }))
+  return unread.map((name) =>
+    refusal('path-parameter-unused', (decorator.arguments[0] ?? decorator).place, { name, path }),
+  )
 }
 
 function formsOf(
-  { name: injector, arguments: [first] }: Mark,
+  { name: injector, arguments: [first] }: Decorator,
   names: readonly string[],
 ): { form: Form; what: string; required?: string }[] {
   const schema = { form: { is: 'anything' } as Form, what: 'the schema' }

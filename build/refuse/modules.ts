@@ -2,19 +2,19 @@
 import { type Application, classesIn, constructedIn, exportsOf } from '../application.ts'
 import {
   type ClassDeclaration,
-  type Fact,
+  decoratorOf,
   hasRole,
   listed,
-  markOf,
   option,
-  type Place,
   recipesOf,
   roles,
+  type Span,
+  type StaticValue,
   text,
 } from '../declaration.ts'
 import { ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
-import { type Form, refuseArguments } from './options.ts'
+import { checkArguments, type Form } from './options.ts'
 
 const options: Form = {
   is: 'record',
@@ -38,11 +38,11 @@ const options: Form = {
   },
 }
 
-const start: Omit<Place, 'file'> = { start: 0, end: 0 }
+const start: Omit<Span, 'file'> = { start: 0, end: 0 }
 
-export function refuseModules(application: Application): Refusal<Place>[] {
+export function checkModules(application: Application): Refusal<Span>[] {
   const { declarations, roots, modules } = application
-  const refused: Refusal<Place>[] = []
+  const refused: Refusal<Span>[] = []
   const { entry, files } = declarations
   if (roots.length === 0)
     refused.push(refusal('entry-without-module', { file: entry, ...start }, { entry, isMissing: !files.has(entry) }))
@@ -53,27 +53,26 @@ export function refuseModules(application: Application): Refusal<Place>[] {
     )
   }
   for (const declaration of declarations.classes) {
-    const mark = markOf(declaration, 'Module')
-    if (mark) refused.push(...refuseArguments(mark, [{ form: options, what: '' }]))
-    const rule = second || declaration === root ? undefined : ruleOf(mark, 0)
-    const proper = root && ruleOf(markOf(root, 'Module'), 0)
+    const decorator = decoratorOf(declaration, 'Module')
+    if (decorator) refused.push(...checkArguments(decorator, [{ form: options, what: '' }]))
+    const rule = second || declaration === root ? undefined : ruleOf(decorator, 0)
+    const proper = root && ruleOf(decoratorOf(root, 'Module'), 0)
     const related = proper ? [{ message: 'the application default is here', place: proper.place }] : []
     if (rule) refused.push(refusal('application-default-misplaced', rule.place, { name: declaration.name }, related))
-    const cors = option(mark?.arguments[0], 'cors')
+    const cors = option(decorator?.arguments[0], 'cors')
     if (cors && root && !second && declaration !== root) {
       refused.push(refusal('cors-misplaced', cors.place, { name: declaration.name }))
     }
-    refused.push(...refuseOpenCredentials(cors))
-    const injectable = markOf(declaration, 'Injectable')
-    if (injectable) refused.push(...refuseArguments(injectable, []))
+    refused.push(...checkOpenCredentials(cors))
+    const injectable = decoratorOf(declaration, 'Injectable')
+    if (injectable) refused.push(...checkArguments(injectable, []))
   }
-  if (root && !second) refused.push(...refuseUnlisted(application))
-  for (const module of modules)
-    refused.push(...refuseLists(application, module), ...refuseRepeated(module, application))
-  return [...refused, ...refuseProvidedTwice(application), ...refuseCycles(application)]
+  if (root && !second) refused.push(...checkUnlisted(application))
+  for (const module of modules) refused.push(...checkLists(application, module), ...checkRepeated(module, application))
+  return [...refused, ...checkProvidedTwice(application), ...checkCycles(application)]
 }
 
-function refuseOpenCredentials(cors: Fact | undefined): Refusal<Place>[] {
+function checkOpenCredentials(cors: StaticValue | undefined): Refusal<Span>[] {
   const origins = option(cors, 'origins')
   const credentials = option(cors, 'credentials')
   const isOpen = origins?.kind === 'list' && origins.items.some((item) => text(item) === '*')
@@ -86,7 +85,7 @@ function refuseOpenCredentials(cors: Fact | undefined): Refusal<Place>[] {
 /** The list that a class with this decorator stands in. */
 const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
 
-function refuseUnlisted(application: Application): Refusal<Place>[] {
+function checkUnlisted(application: Application): Refusal<Span>[] {
   const { declarations, byId, modules, roots } = application
   const seen = new Set(
     modules.flatMap((module) => [
@@ -111,7 +110,7 @@ function refuseUnlisted(application: Application): Refusal<Place>[] {
   })
 }
 
-function refuseRepeated(module: ClassDeclaration, { byId }: Application): Refusal<Place>[] {
+function checkRepeated(module: ClassDeclaration, { byId }: Application): Refusal<Span>[] {
   return (['imports', 'controllers', 'providers', 'exports'] as const).flatMap((list) => {
     const items = listed(module, list)
     return items.flatMap(({ id, place }, index) => {
@@ -124,8 +123,8 @@ function refuseRepeated(module: ClassDeclaration, { byId }: Application): Refusa
   })
 }
 
-function refuseProvidedTwice(application: Application): Refusal<Place>[] {
-  const first = new Map<ClassDeclaration, { module: ClassDeclaration; place: Place }>()
+function checkProvidedTwice(application: Application): Refusal<Span>[] {
+  const first = new Map<ClassDeclaration, { module: ClassDeclaration; place: Span }>()
   return application.modules.flatMap((module) =>
     listed(module, 'providers').flatMap(({ id, place }) => {
       const declaration = application.byId.get(id)
@@ -139,8 +138,8 @@ function refuseProvidedTwice(application: Application): Refusal<Place>[] {
   )
 }
 
-function refuseLists({ byId, declarations }: Application, module: ClassDeclaration): Refusal<Place>[] {
-  const foreign = new Set(declarations.foreignMarks.map(({ classId }) => classId))
+function checkLists({ byId, declarations }: Application, module: ClassDeclaration): Refusal<Span>[] {
+  const foreign = new Set(declarations.foreignDecorators.map(({ classId }) => classId))
   const wrong = (list: string, belongs: string, isFitting: (declaration: ClassDeclaration) => boolean) =>
     listed(module, list).flatMap(({ id, place }) => {
       const declaration = byId.get(id)
@@ -167,7 +166,7 @@ function refuseLists({ byId, declarations }: Application, module: ClassDeclarati
   ]
 }
 
-function refuseCycles({ byId, modules }: Application): Refusal<Place>[] {
+function checkCycles({ byId, modules }: Application): Refusal<Span>[] {
   const edges = (module: ClassDeclaration) =>
     listed(module, 'imports').flatMap(({ id, place }) => {
       const to = byId.get(id)
@@ -184,13 +183,13 @@ function refuseCycles({ byId, modules }: Application): Refusal<Place>[] {
 export interface Edge {
   from: ClassDeclaration
   to: ClassDeclaration
-  place: Place
+  place: Span
 }
 
 /** Each circle of a graph once, as its edges. */
 export function cycles(
   nodes: readonly ClassDeclaration[],
-  edgesOf: (node: ClassDeclaration) => { to: ClassDeclaration; place: Place }[],
+  edgesOf: (node: ClassDeclaration) => { to: ClassDeclaration; place: Span }[],
 ): Edge[][] {
   const found: Edge[][] = []
   const done = new Set<ClassDeclaration>()

@@ -1,9 +1,9 @@
 /** Classes and methods that another framework would call, and that nothing calls here. */
-import { type ClassDeclaration, hasRole, type Place } from '../declaration.ts'
+import { type ClassDeclaration, hasRole, type Span } from '../declaration.ts'
 import { hooks, wrappers } from '../elsewhere.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 
-export function refuseHooks(declaration: ClassDeclaration): Refusal<Place>[] {
+export function checkHooks(declaration: ClassDeclaration): Refusal<Span>[] {
   const { name: className, place, memberNames } = declaration
   const found = [...new Set(memberNames)].filter(
     (name) => hooks.has(name) || (name === 'configure' && hasRole(declaration, 'Module')),
@@ -12,10 +12,10 @@ export function refuseHooks(declaration: ClassDeclaration): Refusal<Place>[] {
 }
 
 /** A provider that another class takes may be called by that class. */
-export function refuseWrappers(
+export function checkWrappers(
   providers: ReadonlySet<ClassDeclaration>,
   constructed: ReadonlySet<ClassDeclaration>,
-): Refusal<Place>[] {
+): Refusal<Span>[] {
   const found = [...providers].flatMap((declaration) => {
     const wrapper = wrapperOf(declaration)
     return wrapper ? [{ declaration, wrapper }] : []

@@ -1,10 +1,10 @@
 /** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
 import { nearest } from '../../src/wire/nearest.ts'
-import { type Fact, isReadable, type Mark, option, type Place, unreadable } from '../declaration.ts'
+import { type Decorator, isReadable, option, type Span, type StaticValue, unreadable } from '../declaration.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven } from '../schemas.ts'
 import { describe } from '../values.ts'
-import { refuseRecipe } from './recipes.ts'
+import { checkRecipe } from './recipes.ts'
 
 /** A form that a value must have. */
 export type Form =
@@ -23,7 +23,7 @@ export type Form =
   | { is: 'anything' }
 
 /** @param what how a message names the value, like `"status" of @Get`. */
-export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>[] {
+export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<Span>[] {
   if (form.is === 'anything') return []
   if (fact.kind === 'unknown') {
     return [consequence(refusal('option-not-constant', fact.place, { what, text: fact.text }), fact.isLost)]
@@ -41,19 +41,19 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
         : [malformed(fact, what, 'an origin like "https://app.example", or "*"')]
     case 'list':
       if (fact.kind !== 'list') return [malformed(fact, what, 'a list')]
-      return fact.items.flatMap((item) => refuseForm(item, form.of, `an item of ${what}`))
+      return fact.items.flatMap((item) => checkForm(item, form.of, `an item of ${what}`))
     case 'url':
       return fact.kind === 'literal' && typeof fact.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(fact.value)
         ? []
         : [malformed(fact, what, 'an http or https URL without a query')]
     case 'boolean or':
       return fact.kind === 'record'
-        ? refuseRecord(fact, form.record, what)
+        ? checkRecord(fact, form.record, what)
         : fact.kind === 'literal' && typeof fact.value === 'boolean'
           ? []
           : [malformed(fact, what, 'true, false or an object')]
     case 'record':
-      return fact.kind === 'record' ? refuseRecord(fact, form, what) : [malformed(fact, what, 'an object')]
+      return fact.kind === 'record' ? checkRecord(fact, form, what) : [malformed(fact, what, 'an object')]
     case 'classes':
     case 'providers':
       if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
@@ -62,7 +62,7 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
           const about = { what: `an item of ${what}`, text: item.text, isClass: true }
           return [consequence(refusal('option-not-constant', item.place, about), item.isLost)]
         }
-        if (form.is === 'providers' && item.kind === 'record') return refuseRecipe(item)
+        if (form.is === 'providers' && item.kind === 'record') return checkRecipe(item)
         return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
@@ -92,11 +92,11 @@ export function refuseForm(fact: Fact, form: Form, what: string): Refusal<Place>
   }
 }
 
-function refuseRecord(
-  fact: Fact & { kind: 'record' },
+function checkRecord(
+  fact: StaticValue & { kind: 'record' },
   { keys, required = {}, isStrict }: Form & { is: 'record' },
   where: string,
-): Refusal<Place>[] {
+): Refusal<Span>[] {
   const known = Object.keys(keys)
   const found = fact.entries.flatMap(({ key, keyPlace, value }, index) => {
     if (unreadable.has(key)) {
@@ -112,14 +112,14 @@ function refuseRecord(
       return [refusal('option-twice', keyPlace, { key, where }, related)]
     }
     if (!isStrict && value.kind === 'literal' && value.value === undefined) return []
-    return refuseForm(value, form, `"${key}" of ${where}`)
+    return checkForm(value, form, `"${key}" of ${where}`)
   })
   // what a spread that cannot be read may bring is not missed
   const missing = Object.entries(required).filter(([key]) => isReadable(fact) && option(fact, key) === undefined)
   return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
 }
 
-function malformed(fact: Fact, what: string, expected: string): Refusal<Place> {
+function malformed(fact: StaticValue, what: string, expected: string): Refusal<Span> {
   return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
 }
 
@@ -135,21 +135,21 @@ function isOrigin(value: unknown): boolean {
 }
 
 /** The arguments of a decorator, one form for each; all may be left out unless `required` shows the form of a call. */
-export function refuseArguments(
-  mark: Mark,
+export function checkArguments(
+  decorator: Decorator,
   forms: readonly { form: Form; what: string; required?: string }[],
-): Refusal<Place>[] {
-  const { name, place } = mark
-  if (!mark.isCalled) return [] // said elsewhere
-  const refused: Refusal<Place>[] = []
-  for (const extra of mark.arguments.slice(forms.length)) {
+): Refusal<Span>[] {
+  const { name, place } = decorator
+  if (!decorator.isCalled) return [] // said elsewhere
+  const refused: Refusal<Span>[] = []
+  for (const extra of decorator.arguments.slice(forms.length)) {
     refused.push(refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
   }
   for (const [index, { form, what, required }] of forms.entries()) {
-    const fact = mark.arguments[index]
+    const fact = decorator.arguments[index]
     if (isGiven(fact)) {
       if (!isPlainly(fact, form))
-        refused.push(...refuseForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`))
+        refused.push(...checkForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`))
     } else if (required !== undefined) {
       refused.push(refusal('argument-missing', place, { name, what, form: required }))
     }
@@ -158,7 +158,7 @@ export function refuseArguments(
 }
 
 /** Most values are what they must be, and need no words. */
-function isPlainly(fact: Fact, form: Form): boolean {
+function isPlainly(fact: StaticValue, form: Form): boolean {
   return form.is === 'anything' || (form.is === 'string' && fact.kind === 'literal' && typeof fact.value === 'string')
 }
 

@@ -3,12 +3,12 @@ import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
   type ClassId,
-  type Fact,
   hasRole,
   listed,
   option,
-  type Place,
   recipesOf,
+  type Span,
+  type StaticValue,
   unreadable,
 } from '../declaration.ts'
 import { hintFor } from '../elsewhere.ts'
@@ -23,7 +23,7 @@ const others: Record<string, string> = {
 }
 
 /** Judges one item of `providers` that is an object. */
-export function refuseRecipe(item: Fact & { kind: 'record' }): Refusal<Place>[] {
+export function checkRecipe(item: StaticValue & { kind: 'record' }): Refusal<Span>[] {
   const hidden = item.entries.find(({ key }) => unreadable.has(key))
   if (hidden) {
     const { keyPlace, value } = hidden
@@ -54,15 +54,15 @@ export function refuseRecipe(item: Fact & { kind: 'record' }): Refusal<Place>[] 
 }
 
 /** What takes the place of a name to inject by. */
-function insteadOf(provided: Fact): string | undefined {
+function insteadOf(provided: StaticValue): string | undefined {
   if (provided.kind === 'unknown') return hintFor(provided.text)
   if (provided.kind !== 'literal') return undefined
   return 'provide a class, and type the constructor parameter by it: there are no names to inject by'
 }
 
 /** All recipes of the modules that the root reaches. */
-export function refuseRecipes({ byId, modules }: Application): Refusal<Place>[] {
-  const first = new Map<ClassId, { answer: ClassId; place: Place }>()
+export function checkRecipes({ byId, modules }: Application): Refusal<Span>[] {
+  const first = new Map<ClassId, { answer: ClassId; place: Span }>()
   for (const module of modules) {
     for (const { id, place } of listed(module, 'providers')) if (!first.has(id)) first.set(id, { answer: id, place })
   }
@@ -70,7 +70,7 @@ export function refuseRecipes({ byId, modules }: Application): Refusal<Place>[] 
     recipesOf(module).flatMap(({ provide, useClass, place }) => {
       const [wanted, used] = [byId.get(provide.id), byId.get(useClass.id)]
       if (!wanted || !used) return []
-      const refused: Refusal<Place>[] = []
+      const refused: Refusal<Span>[] = []
       const about = { provided: wanted.name, used: used.name }
       if (!isSubtype(byId, used, wanted.id)) {
         const related = [{ message: `${wanted.name} is declared here`, place: wanted.place }]

@@ -1,11 +1,11 @@
 /** Paths: well-formed, not somebody else's, and each request meets one route. */
 import { type Application, listings } from '../application.ts'
-import { type ClassDeclaration, hasRole, type Mark, markOf, type Place } from '../declaration.ts'
+import { type ClassDeclaration, type Decorator, decoratorOf, hasRole, type Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../routes.ts'
-import type { Circumstances, Reserved } from './index.ts'
+import type { BuildContext, Reserved } from './index.ts'
 import { once } from './once.ts'
-import { type Form, refuseArguments } from './options.ts'
+import { checkArguments, type Form } from './options.ts'
 
 const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
 const rule: Form = { is: 'anything' } // judged with the other gates
@@ -26,37 +26,37 @@ const routeOptions: Form = {
   keys: { auth: rule, limit, maxBodyBytes, status: { is: 'number', from: 200, to: 299, not: [204, 205] } },
 }
 
-export function refuseRoutes(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+export function checkRoutes(application: Application, context: BuildContext): Refusal<Span>[] {
   const controllers = application.declarations.classes.filter((declaration) => hasRole(declaration, 'Controller'))
   const refused = controllers.flatMap((controller) => [
-    ...refuseInherited(application, controller),
-    ...refuseController(controller, application, circumstances),
+    ...checkInherited(application, controller),
+    ...checkController(controller, application, context),
   ])
   const mounted = new Set(listings(application, 'controllers').map(({ declaration }) => declaration))
-  return [...refused, ...refuseConflicts([...mounted].flatMap(routesOf))]
+  return [...refused, ...checkConflicts([...mounted].flatMap(routesOf))]
 }
 
 /** What a class inherits, no route decorator of its own serves. */
-function refuseInherited({ byId }: Application, { name, base }: ClassDeclaration): Refusal<Place>[] {
+function checkInherited({ byId }: Application, { name, base }: ClassDeclaration): Refusal<Span>[] {
   for (let at = base && byId.get(base.id), depth = 0; at && depth < 20; at = at.base && byId.get(at.base.id), depth++) {
     const [first] = hasRole(at, 'Controller') ? routesOf(at) : []
     if (!first) continue
-    const related = [{ message: 'such a route', place: first.mark.place }]
+    const related = [{ message: 'such a route', place: first.decorator.place }]
     return [refusal('routes-inherited', base!.place, { name, base: at.name }, related)]
   }
   return []
 }
 
-const refuseController = once((controller, _application, { reserved }) => {
-  const mark = markOf(controller, 'Controller')!
-  const base = pathOf(mark)
-  const refused = refuseArguments(mark, [pathArgument, { form: controllerOptions, what: 'the options' }])
-  refused.push(...refusePath(mark, base))
+const checkController = once((controller, _application, { reserved }) => {
+  const decorator = decoratorOf(controller, 'Controller')!
+  const base = pathOf(decorator)
+  const refused = checkArguments(decorator, [pathArgument, { form: controllerOptions, what: 'the options' }])
+  refused.push(...checkPath(decorator, base))
   const taken = base === undefined ? undefined : reservedAt(joinPath(base, ''), reserved)
-  if (taken) refused.push(reservedRefusal(mark, joinPath(base!, ''), taken))
-  for (const { mark: route, path } of routesOf(controller)) {
-    refused.push(...refuseArguments(route, [pathArgument, { form: routeOptions, what: 'the options' }]))
-    refused.push(...refusePath(route, pathOf(route)))
+  if (taken) refused.push(reservedRefusal(decorator, joinPath(base!, ''), taken))
+  for (const { decorator: route, path } of routesOf(controller)) {
+    refused.push(...checkArguments(route, [pathArgument, { form: routeOptions, what: 'the options' }]))
+    refused.push(...checkPath(route, pathOf(route)))
     const owner = taken || path === undefined ? undefined : reservedAt(path, reserved)
     if (owner) refused.push(reservedRefusal(route, path!, owner))
     const names = path?.split('/').filter((segment) => segment.startsWith(':')) ?? []
@@ -66,17 +66,17 @@ const refuseController = once((controller, _application, { reserved }) => {
   return refused
 })
 
-function refusePath(mark: Mark, path: string | undefined): Refusal<Place>[] {
+function checkPath(decorator: Decorator, path: string | undefined): Refusal<Span>[] {
   const reason = path === undefined ? undefined : malformation(path)
-  return reason === undefined ? [] : [malformed(mark, path!, reason)]
+  return reason === undefined ? [] : [malformed(decorator, path!, reason)]
 }
 
-function malformed(mark: Mark, path: string, reason: string): Refusal<Place> {
-  return refusal('path-malformed', (mark.arguments[0] ?? mark).place, { path, reason })
+function malformed(decorator: Decorator, path: string, reason: string): Refusal<Span> {
+  return refusal('path-malformed', (decorator.arguments[0] ?? decorator).place, { path, reason })
 }
 
-function reservedRefusal(mark: Mark, path: string, { path: prefix, owner }: Reserved): Refusal<Place> {
-  return refusal('path-reserved', (mark.arguments[0] ?? mark).place, { path, reserved: prefix, owner })
+function reservedRefusal(decorator: Decorator, path: string, { path: prefix, owner }: Reserved): Refusal<Span> {
+  return refusal('path-reserved', (decorator.arguments[0] ?? decorator).place, { path, reserved: prefix, owner })
 }
 
 /** A parameter that could stand for the reserved segment is fine: the reserved path is matched before it. */
@@ -84,7 +84,7 @@ function reservedAt(path: string, reserved: readonly Reserved[]): Reserved | und
   return reserved.find((prefix) => path === prefix.path || path.startsWith(`${prefix.path}/`))
 }
 
-function refuseConflicts(routes: readonly DeclaredRoute[]): Refusal<Place>[] {
+function checkConflicts(routes: readonly DeclaredRoute[]): Refusal<Span>[] {
   const byShape = new Map<string, DeclaredRoute>()
   return routes.flatMap((route) => {
     if (route.path === undefined) return []
@@ -94,10 +94,10 @@ function refuseConflicts(routes: readonly DeclaredRoute[]): Refusal<Place>[] {
       byShape.set(shape, route)
       return []
     }
-    const related = [{ message: 'the first is here', place: first.mark.place }]
+    const related = [{ message: 'the first is here', place: first.decorator.place }]
     const [name, other] = [`${route.method} ${route.path}`, `${first.method} ${first.path}`]
     return route.path === first.path
-      ? [refusal('route-twice', route.mark.place, { route: name }, related)]
-      : [refusal('route-ambiguous', route.mark.place, { route: name, other }, related)]
+      ? [refusal('route-twice', route.decorator.place, { route: name }, related)]
+      : [refusal('route-ambiguous', route.decorator.place, { route: name, other }, related)]
   })
 }

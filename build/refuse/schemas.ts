@@ -2,73 +2,73 @@
 import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
-  type Fact,
+  type Decorator,
   type HandlerParameter,
   hasRole,
-  type Mark,
   option,
-  type Place,
+  type Span,
+  type StaticValue,
 } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven, schemaOf } from '../schemas.ts'
-import type { Circumstances } from './index.ts'
+import type { BuildContext } from './index.ts'
 import { once } from './once.ts'
 
-export function refuseSchemas(application: Application, circumstances: Circumstances): Refusal<Place>[] {
+export function checkSchemas(application: Application, context: BuildContext): Refusal<Span>[] {
   const { byId, declarations } = application
   return declarations.classes.flatMap((declaration) => {
     if (!hasRole(declaration, 'Controller')) return []
-    const found = [...refuseParameters(declaration, application, circumstances)]
-    for (const { mark, schema } of schemaClassesOf(declaration)) {
-      if (byId.get(schema.id)?.isSchema === false) found.push(notStandard(mark, schema, 'a class'))
+    const found = [...checkParameters(declaration, application, context)]
+    for (const { decorator, schema } of schemaClassesOf(declaration)) {
+      if (byId.get(schema.id)?.isSchema === false) found.push(notStandard(decorator, schema, 'a class'))
     }
     return found
   })
 }
 
-const refuseParameters = once((declaration) =>
-  judgedParameters(declaration).flatMap(({ mark, parameter }) => {
-    const schema = schemaOf(mark)
-    if (!schema) return refuseUnchecked(mark, parameter)
+const checkParameters = once((declaration) =>
+  judgedParameters(declaration).flatMap(({ decorator, parameter }) => {
+    const schema = schemaOf(decorator)
+    if (!schema) return checkUnchecked(decorator, parameter)
     const found = misfit(schema)
-    return found === undefined ? [] : [notStandard(mark, schema, found)]
+    return found === undefined ? [] : [notStandard(decorator, schema, found)]
   }),
 )
 
-type ClassFact = Fact & { kind: 'class' }
+type ClassFact = StaticValue & { kind: 'class' }
 
-const known = new WeakMap<ClassDeclaration, { mark: Mark; schema: ClassFact }[]>()
+const known = new WeakMap<ClassDeclaration, { decorator: Decorator; schema: ClassFact }[]>()
 
 /** Whether a class is a schema is decided where it stands, which may be another file: that is asked anew. */
-function schemaClassesOf(declaration: ClassDeclaration): { mark: Mark; schema: ClassFact }[] {
+function schemaClassesOf(declaration: ClassDeclaration): { decorator: Decorator; schema: ClassFact }[] {
   const before = known.get(declaration)
   if (before) return before
-  const found = judgedParameters(declaration).flatMap(({ mark }) => {
-    const schema = schemaOf(mark)
-    return schema?.kind === 'class' ? [{ mark, schema }] : []
+  const found = judgedParameters(declaration).flatMap(({ decorator }) => {
+    const schema = schemaOf(decorator)
+    return schema?.kind === 'class' ? [{ decorator, schema }] : []
   })
   known.set(declaration, found)
   return found
 }
 
-function judgedParameters({ members }: ClassDeclaration): { mark: Mark; parameter: HandlerParameter }[] {
+function judgedParameters({ members }: ClassDeclaration): { decorator: Decorator; parameter: HandlerParameter }[] {
   return members
-    .filter(({ marks }) => marks.length > 0)
+    .filter(({ decorators }) => decorators.length > 0)
     .flatMap(({ parameters }) =>
       parameters.flatMap((parameter) => {
-        const [mark] = parameter.marks
-        return mark ? [{ mark, parameter }] : []
+        const [decorator] = parameter.decorators
+        return decorator ? [{ decorator, parameter }] : []
       }),
     )
 }
 
-function notStandard(mark: Mark, schema: Fact, found: string): Refusal<Place> {
+function notStandard(decorator: Decorator, schema: StaticValue, found: string): Refusal<Span> {
   const isWrapped = option(schema, 'schema') !== undefined
-  return refusal('schema-not-standard', schema.place, { injector: mark.name, found, isWrapped })
+  return refusal('schema-not-standard', schema.place, { injector: decorator.name, found, isWrapped })
 }
 
 /** What is certainly no schema; what is computed is asked when the worker starts. */
-function misfit(schema: Fact): string | undefined {
+function misfit(schema: StaticValue): string | undefined {
   if (schema.kind === 'class') return undefined
   if (schema.kind === 'record') {
     return schema.entries.some(({ key }) => key === '~standard' || key === '...') ? undefined : 'an object'
@@ -81,7 +81,7 @@ function misfit(schema: Fact): string | undefined {
 /** Types whose values a request's text cannot be. */
 const noText: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'Date', 'object'])
 
-function refuseUnchecked({ name, arguments: given }: Mark, { type, typeNames, typePlace }: HandlerParameter) {
+function checkUnchecked({ name, arguments: given }: Decorator, { type, typeNames, typePlace }: HandlerParameter) {
   if (name === 'Body') {
     const isUnchecked = type !== '' && !typeNames.includes('unknown') && !typeNames.includes('any')
     return isUnchecked ? [refusal('body-unchecked', typePlace, { type })] : []

@@ -1,6 +1,6 @@
 /** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
 import { nearest } from '../../src/wire/nearest.ts'
-import { refuseSecretName } from '../../src/wire/secrets.ts'
+import { secretNameFault } from '../../src/wire/secrets.ts'
 import {
   impossibleKey,
   isStandardWebhooks,
@@ -12,18 +12,18 @@ import {
 import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
-  type Fact,
+  decoratorOf,
   hasRole,
   injectors,
   isReadable,
-  markOf,
   option,
-  type Place,
+  type Span,
+  type StaticValue,
   text,
 } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { boundEvents } from '../routes.ts'
-import { type Form, refuseArguments, refuseForm } from './options.ts'
+import { checkArguments, checkForm, type Form } from './options.ts'
 
 const string: Form = { is: 'string' }
 
@@ -65,13 +65,13 @@ const options: Form = {
   required: { secret: "secret: { env: 'PAYMENTS_SECRET' }" },
 }
 
-export function refuseWebhooks({ declarations }: Application): Refusal<Place>[] {
-  const named = new Map<string, Place>()
+export function checkWebhooks({ declarations }: Application): Refusal<Span>[] {
+  const named = new Map<string, Span>()
   return declarations.classes
     .filter((declaration) => hasRole(declaration, 'Webhook'))
     .flatMap((declaration) => {
-      const record = markOf(declaration, 'Webhook')!.arguments[0]
-      const refused = [...refuseOptions(declaration), ...refuseEvents(declaration), ...refuseImpossible(declaration)]
+      const record = decoratorOf(declaration, 'Webhook')!.arguments[0]
+      const refused = [...checkOptions(declaration), ...checkEvents(declaration), ...checkImpossible(declaration)]
       const fact = option(record, 'name')
       const value = text(fact)
       const first = value === undefined ? undefined : named.get(value)
@@ -83,13 +83,13 @@ export function refuseWebhooks({ declarations }: Application): Refusal<Place>[] 
     })
 }
 
-function refuseOptions(declaration: ClassDeclaration): Refusal<Place>[] {
-  const mark = markOf(declaration, 'Webhook')!
-  if (!mark.isCalled) return []
+function checkOptions(declaration: ClassDeclaration): Refusal<Span>[] {
+  const decorator = decoratorOf(declaration, 'Webhook')!
+  if (!decorator.isCalled) return []
   const { name } = declaration
-  const { place } = mark
-  const record = mark.arguments[0] ?? ({ kind: 'record', entries: [], place } satisfies Fact)
-  const refused = refuseArguments({ ...mark, arguments: [record, ...mark.arguments.slice(1)] }, [
+  const { place } = decorator
+  const record = decorator.arguments[0] ?? ({ kind: 'record', entries: [], place } satisfies StaticValue)
+  const refused = checkArguments({ ...decorator, arguments: [record, ...decorator.arguments.slice(1)] }, [
     { form: options, what: '' },
   ])
   if (record.kind !== 'record') return refused
@@ -115,24 +115,24 @@ function refuseOptions(declaration: ClassDeclaration): Refusal<Place>[] {
       refusal('webhook-provider-unknown', provider!.place, { value: preset, known, near: nearest(preset, known) }),
     )
   }
-  if (secret) refused.push(...refuseSecret(secret))
+  if (secret) refused.push(...checkSecret(secret))
   const verify = secret && option(secret, 'verify')
   if (verify && preset !== undefined && presets[preset as WebhookProvider]?.handshake !== 'subscribe') {
     refused.push(refusal('webhook-verify-misplaced', verify.place, { provider: preset }))
   } else if (verify && signature && !provider) {
     refused.push(refusal('webhook-verify-misplaced', verify.place, { provider: 'a `signature` block' }))
   }
-  if (signature) refused.push(...refuseSigned(signature))
+  if (signature) refused.push(...checkSigned(signature))
   return refused
 }
 
 /** The NAME of an entry: what looks like a secret itself must not stand in the source. */
-function refuseSecret(secret: Fact): Refusal<Place>[] {
+function checkSecret(secret: StaticValue): Refusal<Span>[] {
   if (secret.kind !== 'record' && secret.kind !== 'unknown') {
     const reason = 'it must be `{ env }`, which names a binding'
     return [refusal('webhook-secret-inline', secret.place, { reason })]
   }
-  const refused = refuseForm(
+  const refused = checkForm(
     secret,
     {
       is: 'record',
@@ -144,17 +144,17 @@ function refuseSecret(secret: Fact): Refusal<Place>[] {
   for (const key of ['env', 'previous', 'verify']) {
     const fact = option(secret, key)
     const entry = text(fact)
-    const reason = entry === undefined ? undefined : refuseSecretName(entry)
+    const reason = entry === undefined ? undefined : secretNameFault(entry)
     if (reason) refused.push(refusal('webhook-secret-inline', fact!.place, { reason }))
   }
   return refused
 }
 
-function refuseSigned(signature: Fact): Refusal<Place>[] {
+function checkSigned(signature: StaticValue): Refusal<Span>[] {
   const fact = option(signature, 'signs')
   const signs = text(fact)
   if (signs === undefined || isStandard(signature)) return []
-  const refused: Refusal<Place>[] = []
+  const refused: Refusal<Span>[] = []
   if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
     refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
@@ -171,7 +171,7 @@ function refuseSigned(signature: Fact): Refusal<Place>[] {
   return refused
 }
 
-function isStandard(signature: Fact): boolean {
+function isStandard(signature: StaticValue): boolean {
   const given = (key: string) => text(option(signature, key))
   const [header, signs, algo, encoding] = ['header', 'signs', 'algo', 'encoding'].map(given)
   if (header === undefined || signs === undefined || algo === undefined || encoding === undefined) return false
@@ -184,8 +184,8 @@ function isStandard(signature: Fact): boolean {
 }
 
 /** What every delivery of a preset is called is known; a block's events are named by whoever sends them. */
-function refuseImpossible(declaration: ClassDeclaration): Refusal<Place>[] {
-  const provider = text(option(markOf(declaration, 'Webhook')!.arguments[0], 'provider'))
+function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
+  const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
   if (!isKnown) return []
   const scheme = presets[provider as WebhookProvider]
@@ -199,24 +199,24 @@ function refuseImpossible(declaration: ClassDeclaration): Refusal<Place>[] {
 }
 
 /** What a handler returns is an answer to the senders that read one; to all others it is not sent. */
-function refuseResults(declaration: ClassDeclaration): Refusal<Place>[] {
-  const provider = text(option(markOf(declaration, 'Webhook')!.arguments[0], 'provider'))
+function checkResults(declaration: ClassDeclaration): Refusal<Span>[] {
+  const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
   if (isKnown && presets[provider as WebhookProvider].isInteractive) return []
-  return declaration.members.flatMap(({ name, marks, result }) =>
-    result && marks.some((mark) => mark.name === 'On')
+  return declaration.members.flatMap(({ name, decorators, result }) =>
+    result && decorators.some((decorator) => decorator.name === 'On')
       ? [refusal('webhook-result-dropped', result.place, { name, result: result.text, provider })]
       : [],
   )
 }
 
-function refuseEvents(declaration: ClassDeclaration): Refusal<Place>[] {
+function checkEvents(declaration: ClassDeclaration): Refusal<Span>[] {
   const bound = boundEvents(declaration)
-  const refused: Refusal<Place>[] = refuseResults(declaration)
+  const refused: Refusal<Span>[] = checkResults(declaration)
   if (bound.length === 0) refused.push(refusal('webhook-without-events', declaration.place, { name: declaration.name }))
-  const first = new Map<string, Place>()
-  for (const { mark, event } of bound) {
-    refused.push(...refuseArguments(mark, [{ form: string, what: 'an event', required: "@On('invoice.paid')" }]))
+  const first = new Map<string, Span>()
+  for (const { decorator, event } of bound) {
+    refused.push(...checkArguments(decorator, [{ form: string, what: 'an event', required: "@On('invoice.paid')" }]))
     const key = text(event)
     if (key === undefined) continue
     const place = first.get(key)
@@ -226,9 +226,9 @@ function refuseEvents(declaration: ClassDeclaration): Refusal<Place>[] {
       )
     else first.set(key, event!.place)
   }
-  for (const { parameters, marks } of declaration.members) {
-    if (!marks.some(({ name }) => name === 'On')) continue
-    for (const { name, place } of parameters.flatMap((parameter) => parameter.marks)) {
+  for (const { parameters, decorators } of declaration.members) {
+    if (!decorators.some(({ name }) => name === 'On')) continue
+    for (const { name, place } of parameters.flatMap((parameter) => parameter.decorators)) {
       if ((injectors as readonly string[]).includes(name)) refused.push(refusal('injector-in-webhook', place, { name }))
     }
   }

@@ -1,5 +1,5 @@
 /** `stack secret set <NAME> --stdin`, or `<NAME>=<value>`: one entry of the vault, replaced whole. */
-import { refuseSecretName } from '../../src/wire/secrets.ts'
+import { secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../failure.ts'
 import { manage } from '../management.ts'
 import { devVars, locateProject } from '../project.ts'
@@ -23,7 +23,7 @@ export function noteBinding(flags: { project?: string; env?: string }, name: str
 
 /** @throws Failure before the name is printed: it may be the value. */
 function requireName(name: string): void {
-  const reason = refuseSecretName(name)
+  const reason = secretNameFault(name)
   if (reason) throw new Failure('usage', reason)
 }
 

@@ -1,15 +1,15 @@
 /** `stack secret unset <NAME>`: removes an entry of the vault; one that is not there is no error. */
-import { refuseNameForm, refuseSecretName } from '../../src/wire/secrets.ts'
+import { nameFormFault, secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../failure.ts'
 import { manage } from '../management.ts'
 import { locateTarget } from '../target.ts'
 import { noteBinding } from './set.ts'
 
 export async function runUnset(flags: { project?: string; env?: string }, name: string): Promise<void> {
-  const reason = refuseNameForm(name)
+  const reason = nameFormFault(name)
   if (reason) throw new Failure('usage', reason)
   await manage(await locateTarget(flags), 'DELETE', `/admin/vault/backend/${name}`)
-  const shown = refuseSecretName(name) ? 'the entry' : name // an entry whose name may be a secret's value
+  const shown = secretNameFault(name) ? 'the entry' : name // an entry whose name may be a secret's value
   process.stderr.write(`  ${shown} is not in the vault any more: requests see that within 5 s\n`)
   noteBinding(flags, name)
 }

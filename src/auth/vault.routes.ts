@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, OptionalUser, Param, Put, Req, type UserT } from '@stack/backend'
-import { longestSecret, longestVault, refuseNameForm, refuseSecretName } from '../wire/secrets.ts'
+import { longestSecret, longestVault, nameFormFault, secretNameFault } from '../wire/secrets.ts'
 import { authError, bodyOf } from './answers.ts'
 import { requireServiceRole } from './management-gate.ts'
 import { seal } from './seal.ts'
@@ -24,7 +24,7 @@ export class VaultController {
   @Put(':name')
   async put(@Req() request: Request, @OptionalUser() user: UserT | null, @Param('name') name: string): Promise<void> {
     await requireServiceRole(request, user)
-    requireName(refuseSecretName(name))
+    requireName(secretNameFault(name))
     const value = valueIn(await bodyOf(request))
     const total = await this.rows.put(name, await seal(value, placeOf(name)))
     if (total > longestVault) throw authError('vault_full') // and nothing is kept of it
@@ -38,7 +38,7 @@ export class VaultController {
     @Param('name') name: string,
   ): Promise<void> {
     await requireServiceRole(request, user)
-    requireName(refuseNameForm(name))
+    requireName(nameFormFault(name))
     await this.rows.remove(name)
   }
 }

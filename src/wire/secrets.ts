@@ -30,8 +30,8 @@ export interface MirroredSecrets {
 }
 
 /** @returns why a name cannot be an entry's, as a sentence that never quotes what may be a secret's value. */
-export function refuseSecretName(name: string): string | undefined {
-  const malformed = refuseNameForm(name)
+export function secretNameFault(name: string): string | undefined {
+  const malformed = nameFormFault(name)
   if (malformed) return malformed
   if (looksLikeValue(name)) {
     return 'the name looks like the value of a secret, and a name is like PAYMENTS_SECRET'
@@ -42,7 +42,7 @@ export function refuseSecretName(name: string): string | undefined {
 }
 
 /** The form alone, for removing: an entry that an older version took under the wrong name must be removable. */
-export function refuseNameForm(name: string): string | undefined {
+export function nameFormFault(name: string): string | undefined {
   if (secretName.test(name)) return undefined
   return 'the name of a secret has 1 to 128 letters, digits and _, and begins with no digit and not with __'
 }

@@ -37,7 +37,7 @@ interface Hostile {
   token(claims: Record<string, unknown>): string
 }
 
-interface Place {
+interface Span {
   issuer: string
   audience: string
   /** Where an attacker's key set is; nobody may ask for it. */
@@ -62,7 +62,7 @@ const bearer = (token: string) => lines(`Bearer ${token}`)
 const ecdsa = (text: string, key: KeyObject, hash = 'sha256') =>
   sign(hash, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
 
-export async function hostileTokens({ issuer: iss, audience: aud, attacker }: Place): Promise<Hostile> {
+export async function hostileTokens({ issuer: iss, audience: aud, attacker }: Span): Promise<Hostile> {
   const now = Math.floor(Date.now() / 1000)
   const owner = await createIssuer(kid)
   const key = privateOf(owner)

@@ -1,6 +1,6 @@
 /** One rule for the names of secrets: in the vault, on the command line, and in `secret` of a webhook (contract 7.5, 9.9). */
 import { describe, expect, it } from 'vitest'
-import { refuseSecretName } from '../../src/wire/secrets.ts'
+import { secretNameFault } from '../../src/wire/secrets.ts'
 import { buildProject, rendered, temporaryProject } from '../support/project.ts'
 
 const values = [
@@ -53,7 +53,7 @@ export class AppModule {}
   }
 
   it.each(values)('what looks like a value is refused, and not printed: %.40s', async (value) => {
-    const reason = refuseSecretName(value)
+    const reason = secretNameFault(value)
     expect(reason).toBeTypeOf('string')
     expect(reason).not.toContain(value)
     const { slugs, text } = await build(value)
@@ -62,14 +62,14 @@ export class AppModule {}
   })
 
   it.each(names)('a name is accepted: %.40s', async (name) => {
-    expect(refuseSecretName(name)).toBeUndefined()
+    expect(secretNameFault(name)).toBeUndefined()
     expect((await build(name)).slugs).toEqual([])
   })
 
   it.each(['SEALING_KEY', 'STACK_POOL', 'hasOwnProperty', 'A'.repeat(129)])(
     'what the vault refuses is refused here: %.40s',
     async (name) => {
-      expect(refuseSecretName(name)).toBeTypeOf('string')
+      expect(secretNameFault(name)).toBeTypeOf('string')
       expect((await build(name)).slugs).toEqual(['webhook-secret-inline'])
     },
   )

@@ -2,24 +2,30 @@
 
 import { nearest } from '../../src/wire/nearest.ts'
 import type { ClassSyntax, DecoratorSyntax } from '../classes.ts'
-import { decoratorNames, type ForeignMark, type Mark, sdkName, type UnimportedMark } from '../declaration.ts'
+import {
+  type Decorator,
+  decoratorNames,
+  type ForeignDecorator,
+  sdkName,
+  type UnimportedDecorator,
+} from '../declaration.ts'
 import { isServerFramework } from '../elsewhere.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
 import type { SourceFile } from '../project.ts'
 
-export function readMarks(program: Program, file: SourceFile, decorators: readonly DecoratorSyntax[]): Mark[] {
-  const marks: Mark[] = []
-  for (const decorator of decorators) {
+export function readDecorators(program: Program, file: SourceFile, written: readonly DecoratorSyntax[]): Decorator[] {
+  const decorators: Decorator[] = []
+  for (const decorator of written) {
     const name = program.sdkDecorator(file, decorator)
     if (name === undefined) continue
     const { place, isCalled } = decorator
     const given = decorator.arguments.map((part, index) =>
       isSchemaArgument(name, index, part) ? program.shapeOf(file, part) : program.evaluate(file, part),
     )
-    marks.push({ name, place, isCalled, arguments: given })
+    decorators.push({ name, place, isCalled, arguments: given })
   }
-  return marks
+  return decorators
 }
 
 /** Where a schema may stand: what is written as a name there is one, or is not known. */
@@ -29,10 +35,10 @@ function isSchemaArgument(name: string, index: number, { kind }: Expression): bo
 }
 
 /** Decorators on a class and inside of it that bear the name of one of the SDK's, or serve requests, and come from elsewhere. */
-export function readForeignMarks(program: Program, file: SourceFile, syntax: ClassSyntax): ForeignMark[] {
+export function readForeignDecorators(program: Program, file: SourceFile, syntax: ClassSyntax): ForeignDecorator[] {
   const classId = `${file.path}#${syntax.name ?? 'default'}`
   const read = (decorators: readonly DecoratorSyntax[], member?: string) =>
-    decorators.flatMap(({ callee, place }): ForeignMark[] => {
+    decorators.flatMap(({ callee, place }): ForeignDecorator[] => {
       const root = callee.kind === 'member' && callee.of.kind === 'name' ? callee.of : callee
       if (root.kind !== 'name') return []
       const origin = file.imports.get(root.name)
@@ -60,7 +66,7 @@ export function readForeignMarks(program: Program, file: SourceFile, syntax: Cla
 }
 
 /** Decorators that the file neither imports nor declares. */
-export function readUnimported(file: SourceFile): UnimportedMark[] {
+export function readUnimported(file: SourceFile): UnimportedDecorator[] {
   const owners = new Map<DecoratorSyntax, string>()
   for (const { name = 'default', decorators, members } of file.classes) {
     const inside = members.flatMap((member) => [
