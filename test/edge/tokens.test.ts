@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { batched } from '../support/batched.ts'
-import { hostileTokens, type Lines } from '../support/hostile-tokens.ts'
+import { hostileTokens, type Lines } from '../support/hostile-tokens/index.ts'
 import { KeyServer } from '../support/key-server.ts'
 import { type RawAnswer, sendRaw } from '../support/raw.ts'
 import { useStack } from '../support/stack.ts'
