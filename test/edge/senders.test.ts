@@ -9,7 +9,7 @@ import { batched } from '../support/batched.ts'
 import { sendRaw } from '../support/raw.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
 import { useStack } from '../support/stack.ts'
-import { type Delivery, legitimate, timed, twins, unreadable } from '../support/twins.ts'
+import { type Delivery, hostileVariants, legitimateVariants, signedAt, unreadable } from '../support/variants/index.ts'
 
 const secretOf = (name: SenderName) => `${name.toUpperCase()}_SECRET`
 
@@ -82,7 +82,7 @@ describe.each(senderNames)('%s', (name) => {
   })
 
   it('every legitimate variant is accepted; 7.1 one that must be JSON and is not is 400, and no fault of a handler', async () => {
-    const variants = await legitimate(sender, urlOf(name))
+    const variants = await legitimateVariants(sender, urlOf(name))
     const isBroken = (what: string) => unreadable.includes(what) && !takesBytes.has(name)
     const accepted = variants.filter(([what]) => !isBroken(what))
     const problems = await batched(accepted, async (delivery) => {
@@ -103,7 +103,7 @@ describe.each(senderNames)('%s', (name) => {
   })
 
   it('every hostile twin is refused, with the one body', async () => {
-    const hostile = await twins(sender, urlOf(name))
+    const hostile = await hostileVariants(sender, urlOf(name))
     expect(hostile.length).toBeGreaterThanOrEqual(30)
     expect(new Set(hostile.map(([what]) => what)).size).toBe(hostile.length)
     const count = async () => {
@@ -128,7 +128,7 @@ async function withinOneSecond(names: readonly SenderName[]): Promise<void> {
     const second = nowSeconds() + 2
     const signed = await Promise.all(
       names.flatMap((name) =>
-        [300, 301].map(async (age) => [name, age, await timed(senders[name], urlOf(name), second - age)] as const),
+        [300, 301].map(async (age) => [name, age, await signedAt(senders[name], urlOf(name), second - age)] as const),
       ),
     )
     await sleep(second * 1000 + 20 - Date.now())

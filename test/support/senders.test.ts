@@ -6,7 +6,7 @@ import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { describe, expect, it } from 'vitest'
 import { type Claim, encode, forge, form, prefixed, type Scheme, standard, versioned } from './schemes.ts'
 import { deliveryId, nowSeconds, senderNames, senders } from './senders.ts'
-import { type Delivery, legitimate, twins, unreadable } from './twins.ts'
+import { type Delivery, hostileVariants, legitimateVariants, unreadable } from './variants/index.ts'
 
 const url = 'http://shop.example:8787/webhooks/x'
 const verified = senderNames.filter((name) => senders[name].verify)
@@ -48,7 +48,7 @@ describe('what a sender signs, its provider’s verifier takes', () => {
   it.each(verified)('%s: every legitimate variant that is a text', async (name) => {
     const sender = senders[name]
     const refused: string[] = []
-    for (const [what, delivery] of await legitimate(sender, url)) {
+    for (const [what, delivery] of await legitimateVariants(sender, url)) {
       const signed = { headers: received(delivery), body: delivery.body, url: url + (delivery.query ?? '') }
       if (!(await sender.verify!(signed))) refused.push(what)
     }
@@ -60,7 +60,7 @@ describe('what a sender signs, its provider’s verifier takes', () => {
   it.each(['codehost', 'github'] as const)('%s: no twin of a text', async (name) => {
     const sender = senders[name]
     const taken: string[] = []
-    for (const [what, delivery] of await twins(sender, url)) {
+    for (const [what, delivery] of await hostileVariants(sender, url)) {
       if (await sender.verify!({ headers: received(delivery), body: delivery.body, url })) taken.push(what)
     }
     expect(taken).toEqual(['FF where U+FFFD was signed'])
