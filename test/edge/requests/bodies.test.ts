@@ -1,7 +1,7 @@
 /** 2.11 request bodies: bounded in size and time, and read before a transaction opens. */
 import { describe, expect, it } from 'vitest'
-import { openRequest, sendRaw } from '../support/raw.ts'
-import { useStack } from '../support/stack.ts'
+import { openRequest, sendRaw } from '../../support/raw.ts'
+import { useStack } from '../../support/stack.ts'
 
 const idleMs = 1_500
 const probe = useStack('test/edge/probe', { STACK_IDLE_MS: String(idleMs) })

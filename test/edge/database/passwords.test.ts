@@ -2,8 +2,8 @@
 import net from 'node:net'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { keysAt } from '../../local/keys.ts'
-import { useStack } from '../support/stack.ts'
+import { keysAt } from '../../../local/keys.ts'
+import { useStack } from '../../support/stack.ts'
 
 /** What came before the server has said anything, by the login that it names. */
 const unasked: { user: string; bytes: string }[] = []

@@ -4,7 +4,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { type Person, useStack } from '../support/stack.ts'
+import { type Person, useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'äöü' })
 
@@ -275,7 +275,7 @@ describe('2.3 arguments and results', () => {
   it('the stack in the log names file, line and column of the project, through the minified bundle', async () => {
     const { json } = await probe.call('/request/throw')
     const line = await probe.logged((entry) => entry['request_id'] === json.request_id && entry['level'] === 'error')
-    const { createLogPrinter } = await import('../../local/log.ts')
+    const { createLogPrinter } = await import('../../../local/log.ts')
     const out = probe.stack.record && `${probe.root}/.stack/out`
     const printed = createLogPrinter({ backend: out }, process.stderr)(JSON.stringify(line))
     expect(printed).toContain('Error: a secret detail')

@@ -1,9 +1,9 @@
 /** 9.9 the vault: written by whoever administers the stack, read by the backend worker alone. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { nowSeconds } from '../support/senders.ts'
-import { useStack } from '../support/stack.ts'
-import { titled } from '../support/titles.ts'
+import { nowSeconds } from '../../support/senders.ts'
+import { useStack } from '../../support/stack.ts'
+import { titled } from '../../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'bound', BOUND: 'by the binding' })
 

@@ -1,9 +1,9 @@
 /** 3.5 the session behind a token: known and live where the token is the stack's own. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
-import { KeyServer } from '../support/key-server.ts'
-import { useStack } from '../support/stack.ts'
-import { createIssuer } from '../support/tokens.ts'
+import { KeyServer } from '../../support/key-server.ts'
+import { useStack } from '../../support/stack.ts'
+import { createIssuer } from '../../support/tokens.ts'
 
 const keyServer = new KeyServer()
 await keyServer.listen()

@@ -1,6 +1,6 @@
 /** 2.7 limits of routes, counted by the platform's binding; in workerd. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe')
 const statuses = async (paths: string[], token?: string) => {

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const handlers = `
   @On('slow')

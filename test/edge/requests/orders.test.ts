@@ -1,7 +1,7 @@
 /** The example, as its users meet it: two users, staff, a manager, a payment (contract 3 – 7, end to end). */
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
 

@@ -4,9 +4,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { build } from '../../build/index.ts'
-import { authTarget } from '../../build/targets.ts'
-import { type Answer, useStack } from '../support/stack.ts'
+import { build } from '../../../build/index.ts'
+import { authTarget } from '../../../build/targets.ts'
+import { type Answer, useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
 

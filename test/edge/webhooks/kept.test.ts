@@ -4,7 +4,7 @@ import pg from 'pg'
 
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const secrets = {
   ONCE_SECRET: 'once secret',

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { sign } from '@octokit/webhooks-methods'
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const secrets = {
   STRIPE_SECRET: 'whsec_stripe_secret',

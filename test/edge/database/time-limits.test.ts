@@ -1,8 +1,8 @@
 /** 5.6 how long a request may hold a transaction: 10 s for a statement, 10 s for a pause, 30 s in all. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { connectionKinds } from '../support/connections.ts'
-import { useStack } from '../support/stack.ts'
+import { connectionKinds } from '../../support/connections.ts'
+import { useStack } from '../../support/stack.ts'
 
 describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
   const probe = useStack('test/edge/probe', { ...variables, PROBE_SECRET: 'secret' })

@@ -2,11 +2,11 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'x' })
 
-const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/columns.md'), 'utf8')
+const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../../docs/columns.md'), 'utf8')
 const lines = page
   .split('\n')
   .filter((line) => /^\| (?!type|-)/.test(line))

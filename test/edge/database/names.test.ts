@@ -1,7 +1,7 @@
 /** 4.4 names of roles and permissions: one form, for the build's files, the management surface and the database. */
 import { describe, expect, it } from 'vitest'
-import { grantedPermission, permission, roleName } from '../../src/wire/permissions.ts'
-import { useStack } from '../support/stack.ts'
+import { grantedPermission, permission, roleName } from '../../../src/wire/permissions.ts'
+import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'x' })
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import net from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { connectionKinds, mostKept } from '../support/connections.ts'
-import { type Person, useStack } from '../support/stack.ts'
+import { connectionKinds, mostKept } from '../../support/connections.ts'
+import { type Person, useStack } from '../../support/stack.ts'
 
 const people = 50
 const requests = 10_000

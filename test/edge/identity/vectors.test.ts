@@ -4,7 +4,7 @@ import path from 'node:path'
 import esbuild from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageRoot } from '../support/command.ts'
+import { packageRoot } from '../../support/command.ts'
 
 interface Case {
   id: string

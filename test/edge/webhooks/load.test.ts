@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 /** Counts what it is handed: nothing is lost, and nothing is handled twice. No database stands between. */
 const source = `import { Controller, Get, Injectable, Module, On, Webhook } from '@stack/backend'

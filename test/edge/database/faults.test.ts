@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { keysAt } from '../../local/keys.ts'
-import { connectionKinds } from '../support/connections.ts'
-import { type Fault, FaultProxy } from '../support/fault-proxy.ts'
-import { type Answer, type Person, useStack } from '../support/stack.ts'
+import { keysAt } from '../../../local/keys.ts'
+import { connectionKinds } from '../../support/connections.ts'
+import { type Fault, FaultProxy } from '../../support/fault-proxy.ts'
+import { type Answer, type Person, useStack } from '../../support/stack.ts'
 
 describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
   const upstreamPort = () => Number(new URL(probe.stack.record.database_url).port)

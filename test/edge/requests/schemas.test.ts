@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'x' })
 

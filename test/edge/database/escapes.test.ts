@@ -3,8 +3,8 @@ import { createHmac, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { connectionKinds } from '../support/connections.ts'
-import { type Person, useStack } from '../support/stack.ts'
+import { connectionKinds } from '../../support/connections.ts'
+import { type Person, useStack } from '../../support/stack.ts'
 
 interface Statement {
   text: string

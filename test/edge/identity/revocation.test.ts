@@ -1,7 +1,7 @@
 /** A role is what the database says at this moment: never what a token, or an earlier request, said (contract 3.5, 5.6). */
 import { describe, expect, it } from 'vitest'
-import { connectionKinds } from '../support/connections.ts'
-import { useStack } from '../support/stack.ts'
+import { connectionKinds } from '../../support/connections.ts'
+import { useStack } from '../../support/stack.ts'
 
 const people = 5
 const rounds = 100

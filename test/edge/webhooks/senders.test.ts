@@ -5,11 +5,11 @@
 import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { batched } from '../support/batched.ts'
-import { sendRaw } from '../support/raw.ts'
-import { nowSeconds, type SenderName, senderNames, senders } from '../support/senders.ts'
-import { useStack } from '../support/stack.ts'
-import { type Delivery, hostileVariants, legitimateVariants, signedAt, unreadable } from '../support/variants/index.ts'
+import { batched } from '../../support/batched.ts'
+import { sendRaw } from '../../support/raw.ts'
+import { nowSeconds, type SenderName, senderNames, senders } from '../../support/senders.ts'
+import { useStack } from '../../support/stack.ts'
+import { type Delivery, hostileVariants, legitimateVariants, signedAt, unreadable } from '../../support/variants/index.ts'
 
 const secretOf = (name: SenderName) => `${name.toUpperCase()}_SECRET`
 

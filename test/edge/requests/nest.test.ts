@@ -3,7 +3,7 @@
  * have another form here, and a method that a path lacks is 405 instead of 404.
  */
 import { expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const port = useStack('test/build/nest')
 

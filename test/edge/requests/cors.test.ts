@@ -1,6 +1,6 @@
 /** Which other origins’ pages may read an answer (Fetch, "CORS protocol"); in workerd. */
 import { describe, expect, it } from 'vitest'
-import { useStack } from '../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe')
 const closed = useStack('test/edge/hooks')

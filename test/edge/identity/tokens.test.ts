@@ -3,11 +3,11 @@
  * genuine. Whatever is wrong, the answer is the same; on a public route the caller is nobody.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { batched } from '../support/batched.ts'
-import { hostileTokens, type Lines } from '../support/hostile-tokens/index.ts'
-import { KeyServer } from '../support/key-server.ts'
-import { type RawAnswer, sendRaw } from '../support/raw.ts'
-import { useStack } from '../support/stack.ts'
+import { batched } from '../../support/batched.ts'
+import { hostileTokens, type Lines } from '../../support/hostile-tokens/index.ts'
+import { KeyServer } from '../../support/key-server.ts'
+import { type RawAnswer, sendRaw } from '../../support/raw.ts'
+import { useStack } from '../../support/stack.ts'
 
 const keyServer = new KeyServer()
 await keyServer.listen()
