@@ -9,7 +9,13 @@ import { batched } from '../../support/batched.ts'
 import { sendRaw } from '../../support/raw.ts'
 import { nowSeconds, type SenderName, senderNames, senders } from '../../support/senders.ts'
 import { useStack } from '../../support/stack.ts'
-import { type Delivery, hostileVariants, legitimateVariants, signedAt, unreadable } from '../../support/variants/index.ts'
+import {
+  type Delivery,
+  hostileVariants,
+  legitimateVariants,
+  signedAt,
+  unreadable,
+} from '../../support/variants/index.ts'
 
 const secretOf = (name: SenderName) => `${name.toUpperCase()}_SECRET`
 
