@@ -1,4 +1,4 @@
-/** Every closed list is complete, and what the repository says of itself is true. */
+/** Every closed list is complete, and the statements of the repository about itself are true. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ const code = tracked('.ts', '.cjs', '.sql', '.md', '.json', '.toml', '.ci/run').
   (name) => name !== 'package-lock.json',
 )
 
-/** A numbered rule of docs/contract.md, up to the next one. */
+/** @returns the text of a numbered rule of docs/contract.md. */
 function rule(number: string): string {
   const page = read('docs/contract.md')
   const start = page.indexOf(`- **${number}**`)
@@ -36,7 +36,7 @@ function rule(number: string): string {
   return page.slice(start, length === -1 ? undefined : start + 2 + length)
 }
 
-/** What stands below a heading of docs/contract.md, up to the next heading of any level. */
+/** @returns the text below a heading of docs/contract.md, up to the next heading of any level. */
 function section(heading: string): string {
   const page = read('docs/contract.md')
   const start = page.search(new RegExp(`^#+ ${heading.replaceAll('.', '\\.')}$`, 'm'))
@@ -45,7 +45,7 @@ function section(heading: string): string {
   return page.slice(start, length === -1 ? undefined : start + 2 + length)
 }
 
-/** The words that stand as code. */
+/** @returns the words in code spans. */
 function codeWords(text: string): Set<string> {
   const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span!)
   return new Set(spans.flatMap((span) => span.split(/[\s|[\](){}<>,=]+/)))

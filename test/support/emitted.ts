@@ -5,7 +5,7 @@ import path from 'node:path'
 import { packageRoot } from './command.ts'
 import { buildProject, linkPackages, temporaryFolder, temporaryProject } from './project.ts'
 
-/** A project with one controller, and the packages of this repository. */
+/** Builds a project with one controller, which can import the packages of this repository. */
 export async function evaluatedProject(body: string, imports = '', files: Record<string, string> = {}) {
   const source = `import { Body, Controller, Get, Header, Module, Param, Post, Query } from '@stack/backend'
 ${imports}
@@ -37,7 +37,10 @@ export const bodyOf = (document: {
 
 export const tsc = path.join(packageRoot, 'node_modules/typescript/bin/tsc')
 
-/** A plain frontend beside a client: neither this package nor the project's own options, and no packages at all. */
+/**
+ * Type checks a frontend that uses the emitted client. It has no packages, and none of the project's own options.
+ * @returns what TypeScript prints: nothing where the frontend is sound.
+ */
 export function frontendErrors(root: string, use: string, options: Record<string, unknown> = {}): string {
   const folder = temporaryFolder()
   for (const name of ['client.d.ts', 'client.js'])

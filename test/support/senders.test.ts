@@ -1,4 +1,4 @@
-/** The senders of the webhook tests, before they are believed: beside the providers' verifiers and published answers. */
+/** The senders of the webhook tests, checked against the providers' verifiers and published answers. */
 import { verify } from 'node:crypto'
 import { sign as signGithub } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
@@ -11,7 +11,7 @@ import { type Delivery, hostileVariants, legitimateVariants, unreadable } from '
 const url = 'http://shop.example:8787/webhooks/x'
 const verified = senderNames.filter((name) => senders[name].verify)
 
-/** As a server hands the headers on. */
+/** @returns the headers as a server passes them on: those of one name joined. */
 function received({ headers }: Delivery): Record<string, string> {
   const joined = new Headers()
   for (const [name, value] of headers) joined.append(name, value)
@@ -37,9 +37,9 @@ describe('what a sender signs, its provider’s verifier takes', () => {
     expect(await sender.verify!({ headers: forge(sender.scheme, claim), body, url })).toBe(true)
   })
 
-  /** Their SDKs decode before they hash, and parse before they answer. */
+  /** The SDKs decode a body before they hash it, and parse it before they answer. */
   const notText = unreadable
-  /** Windows of 5 s and 60 s, and of several signatures the last one. */
+  /** Paddle's SDK allows 5 s and takes the last of several signatures. Linear's SDK allows 60 s. */
   const stricter: Record<string, RegExp> = {
     paddle: /seconds old$|^several h1, the right one first$/,
     linear: /^-?290000 milliseconds old/,
@@ -56,8 +56,8 @@ describe('what a sender signs, its provider’s verifier takes', () => {
     expect(refused.filter((what) => !isStricter(what) && !what.startsWith('under the name'))).toEqual([])
   })
 
-  // in the others, the SDKs take more than a hundred hostile deliveries
-  it.each(['codehost', 'github'] as const)('%s: no twin of a text', async (name) => {
+  // The SDKs of the other providers accept more than a hundred of the hostile deliveries.
+  it.each(['codehost', 'github'] as const)('%s: no hostile variant of a text', async (name) => {
     const sender = senders[name]
     const taken: string[] = []
     for (const [what, delivery] of await hostileVariants(sender, url)) {

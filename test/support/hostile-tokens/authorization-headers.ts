@@ -9,7 +9,7 @@ export function authorizationHeaders({
   seal,
   keys: { strangerKey },
 }: TokenMaker): TokenClass {
-  /** Genuine, and as long as the whole header is to be. */
+  /** @returns a genuine token that makes the whole header as long as wanted. */
   const long = (length: number) => {
     for (let inHead = 0; ; inHead++) {
       const token = (inBody: number) => make({ pad: 'h'.repeat(inHead) }, { pad: 'b'.repeat(inBody) })

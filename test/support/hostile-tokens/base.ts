@@ -28,7 +28,7 @@ export const n = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632
 /** The prime of the field of P-256. */
 export const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn
 
-/** Longest `Authorization` header in bytes that is read (contract 3.1). */
+/** Longest `Authorization` header in bytes that is read (contract 2.11). */
 export const longestHeader = 8 * 1024
 
 export const encode = (value: string | Uint8Array) => Buffer.from(value).toString('base64url')

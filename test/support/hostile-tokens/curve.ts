@@ -30,7 +30,7 @@ export function curve({ accept, refuse, unsigned, keys: { owner, key } }: TokenM
     name: 'signature values',
     accepted: [
       accept('r and s as they were made', of(r, s)),
-      // the other s is as valid: a token is no name for anything, so that this forges nothing
+      // ECDSA admits both values of s. Nothing identifies a token by its text, so the second form forges nothing.
       accept('the lower s', of(r, low)),
       accept('the higher s', of(r, n - low)),
       accept('an r that begins with a zero', `${unsigned}.${short(0)}`),

@@ -1,7 +1,7 @@
 import { bearer, type Refused, type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** Where a token is not read (3.1). */
+/** Headers other than `Authorization`, which carry no identity (contract 3.1). */
 export function elsewhere({ genuine }: TokenMaker): TokenClass {
   const names = [
     'apikey',

@@ -29,7 +29,7 @@ export function embeddedKeys({
   ]
   return {
     name: 'keys that a token brings along',
-    // a key set is the environment's: what else a header says of keys is read by nobody
+    // Keys come from the environment alone: the worker ignores every other header parameter that carries one.
     accepted: [
       accept('jwk of a stranger under a right signature', make({ jwk })),
       accept('jku and x5u under a right signature', make({ jku: attacker, x5u: attacker })),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ecdsa, encode, part, searched, spareBits, type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** What is not base64url, signed as it stands: a decoder that repairs would find it genuine. */
+/** Parts that are not base64url, signed as they stand: a lenient decoder would find them genuine. */
 export function encodings({
   claims,
   header,
@@ -16,7 +16,7 @@ export function encodings({
   seal,
   keys: { key },
 }: TokenMaker): TokenClass {
-  // every length modulo 3 and both special characters, so that each repair has a part to work on
+  // The parts have every length modulo 3 and both special characters, so that each way to spoil one has an effect.
   const one = part({ ...header, pad: '??>>~~' })
   const whole = [one, part({ ...claims, pad: '??>>~~' })] as const
   const [first, , third] = genuine.split('.') as [string, string, string]

@@ -3,7 +3,7 @@ import { ecdsa, encode, type Json, part, type TokenClass } from './base.ts'
 import { privateOf } from './keys.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** Right signatures of other algorithms, by keys that the key set does hold. */
+/** Right signatures of other algorithms, by keys that are in the key set. */
 export function foreignAlgorithms({
   make,
   accept,

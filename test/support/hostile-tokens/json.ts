@@ -1,7 +1,7 @@
 import { type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** Parts that are base64url of what is no JSON object, or of one that is written strangely. */
+/** Parts that decode to something other than a JSON object, or to one in an unusual form. */
 export function json({ claims, header, make, accept, refuse }: TokenMaker): TokenClass {
   const bodyText = JSON.stringify(claims)
   const headText = JSON.stringify(header)

@@ -2,7 +2,7 @@ import { type Json, type TokenClass } from './base.ts'
 import { junk, loneKeys, ownerOf } from './key-set.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** Entries that are no P-256 key for verifying ES256 are not there (3.2); each is tried under its kid and without any. */
+/** Entries of the key set that are no P-256 key for ES256 count as absent (contract 3.2), with their kid and without. */
 export function keySetEntries({ make, accept, refuse, keys }: TokenMaker): TokenClass {
   const by = (kid: string | undefined) => make({ kid })
   const usable = ['bare-members', 'private', 'use-sig', 'alg-es256', 'verifies', 'more-members', 'after-broken']

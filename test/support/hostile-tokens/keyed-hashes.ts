@@ -2,7 +2,7 @@ import { createHmac, createPublicKey } from 'node:crypto'
 import { jwkOf, kid, part, type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** The public key taken for a shared secret, in every form that libraries load one from. */
+/** HMACs keyed with the public key, in every form that libraries load one from. */
 export function keyedHashes({
   header,
   sealed,
@@ -45,7 +45,7 @@ export function keyedHashes({
     refused: [256, 384, 512].flatMap((bits) =>
       forms.flatMap(([form, secret]) => [
         refuse(`HS${bits} with ${form}`, hmac(bits, part({ alg: `HS${bits}`, kid }), secret)),
-        // HS512 is as long as a signature of ES256
+        // An HMAC-SHA-512 is as long as a signature of ES256.
         refuse(`HS${bits} with ${form}, as ES256`, hmac(bits, part(header), secret)),
       ]),
     ),

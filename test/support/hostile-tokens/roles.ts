@@ -1,7 +1,7 @@
 import { type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** 3.4: whatever `role` says, but `anon`, is a signed-in user; it is no role of the database. */
+/** Any `role` but `anon` is a signed-in user, and names no role of the database (contract 3.4). */
 export function roles({ make, accept, refuse, genuine, keys: { strangerKey } }: TokenMaker): TokenClass {
   const any: unknown[] = [
     'authenticated',

@@ -1,7 +1,7 @@
 import { type Json, type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
-/** What Postgres cannot hold would fail every policy: such a token is nobody's. */
+/** A claim that Postgres cannot store would make every policy fail, so its token is refused. */
 export function unstorable({ make, accept, refuse }: TokenMaker): TokenClass {
   const spoilt: [string, string][] = [
     ['NUL', 'a\0b'],

@@ -1,26 +1,26 @@
-/** What a variant is, and how one is made of a correctly signed delivery. */
+/** A variant of a delivery, and functions that make one from a correctly signed delivery. */
 import { type Claim, encode, forge, type Scheme } from '../schemes.ts'
 import { deliveryId, nowSeconds, type Sender } from '../senders.ts'
 
 export interface Delivery {
-  /** One line each: a name may come twice. */
+  /** One line each, so that a name may come twice. */
   headers: [name: string, value: string][]
   body: Uint8Array
-  /** Follows the webhook's path. */
+  /** The query that follows the path of the webhook. */
   query?: string
-  /** Sent in chunks of this size. */
+  /** Sends the body in chunks of this many bytes. */
   chunk?: number
 }
 
 export type Variant = [what: string, delivery: Delivery]
 
-/** What variants are made of: a claim, and its signature as it is written. */
+/** The correctly signed delivery: its claim, and its signature as it is written. */
 export interface Base {
   sender: Sender
   scheme: Scheme
   claim: Claim
   signature: string
-  /** Beside those that the scheme is about. */
+  /** Headers that do not belong to the scheme. */
   extra: Record<string, string>
 }
 
@@ -29,7 +29,7 @@ export const bytesOf = (...parts: (string | Uint8Array)[]) =>
 
 export const isForm = ({ contentType }: Sender) => contentType.includes('form')
 
-/** @param url where the webhook is. */
+/** @param url the address of the webhook. */
 export async function baseOf(sender: Sender, url: string): Promise<Base> {
   const { scheme, secret, event } = sender
   const body = sender.body(event)
@@ -46,19 +46,19 @@ export const signatureOf = (scheme: Scheme, claim: Claim, covered = scheme.cover
 
 export const lines = (headers: Record<string, string>): Delivery['headers'] => Object.entries(headers)
 
-/** The base with another signature, written as the scheme writes one. */
+/** @returns the base with another signature, written as the scheme writes one. */
 export const withSignature = ({ scheme, claim, extra }: Base, signature: string): Delivery => ({
   headers: lines({ ...extra, ...scheme.headers(signature, claim) }),
   body: claim.body,
 })
 
-/** Signed as it is claimed, and sent so. */
+/** @returns the base with a changed claim, signed correctly. */
 export function withClaim({ scheme, claim, extra }: Base, change: Partial<Claim>): Delivery {
   const changed = { ...claim, ...change }
   return { headers: lines({ ...extra, ...forge(scheme, changed) }), body: changed.body }
 }
 
-/** Signed as it is claimed, but sent with another body. */
+/** @returns a signed delivery that is sent with another body. */
 export const sentAs = (base: Base, body: Uint8Array, signedBody = base.claim.body): Delivery => ({
   ...withClaim(base, { body: signedBody }),
   body,
@@ -81,7 +81,7 @@ export const withoutHeader = ({ headers, ...delivery }: Delivery, header: string
   headers: headers.filter(([name]) => name !== header),
 })
 
-/** The base with a longer body, whose signature is as it is wanted. */
+/** @returns the base with a body so much longer that its signature is a wanted one. */
 export function searched(base: Base, isWanted: (signature: string) => boolean): Base {
   for (let length = 0; length < 5_000; length++) {
     const claim = { ...base.claim, body: bytesOf(base.claim.body, 'x'.repeat(length)) }
@@ -91,7 +91,7 @@ export function searched(base: Base, isWanted: (signature: string) => boolean): 
   throw new Error('no such signature was found')
 }
 
-/** The variants of one scheme, beside those that every scheme has. */
+/** The variants of one scheme, in addition to those that every scheme has. */
 export interface SchemeVariants {
   hostile(base: Base): Variant[]
   legitimate(base: Base): Variant[]

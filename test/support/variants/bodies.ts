@@ -29,7 +29,7 @@ export function hostileBodies(base: Base): Variant[] {
       .filter(([, sent]) => !Buffer.from(sent).equals(body))
       .map(([what, sent]): Variant => [what, sentAs(base, sent)]),
     ['a byte order mark removed', sentAs(base, body, bytesOf(bom, body))],
-    // a decoder makes U+FFFD of what is no text
+    // A decoder replaces bytes that are no text by U+FFFD.
     ['FE changed to FF', sentAs(base, raw(0xff), raw(0xfe))],
     ['FF where U+FFFD was signed', sentAs(base, raw(0xff), raw(0xef, 0xbf, 0xbd))],
   ]

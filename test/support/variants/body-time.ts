@@ -6,7 +6,7 @@ const withHeaderAdded = ({ headers, ...delivery }: Delivery, name: string, value
   headers: [...headers, [name, value]],
 })
 
-/** Linear's: each is signed as it is sent, only the time in the body is wrong. */
+/** Each delivery is signed correctly. Only the time in its body is wrong. */
 function hostile(base: Base): Variant[] {
   const now = Date.now()
   const { webhookTimestamp: _, ...rest } = JSON.parse(Buffer.from(base.claim.body).toString())

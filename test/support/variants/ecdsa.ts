@@ -21,7 +21,7 @@ const bytesOfNumber = (value: bigint) => {
 
 const block = (tag: number, content: Uint8Array) => bytesOf(new Uint8Array([tag, content.length]), content)
 
-/** A DER integer: a zero before what would be negative. */
+/** A DER integer, with a zero byte before a value that would otherwise be negative. */
 const integer = (value: bigint) => {
   const bytes = bytesOfNumber(value)
   return block(2, bytes[0]! & 0x80 ? bytesOf('\0', bytes) : bytes)
@@ -38,7 +38,7 @@ function numbersOf(signature: Uint8Array): { r: bigint; s: bigint } {
 
 function hostile(base: Base): Variant[] {
   const isNegative = (value: bigint) => bytesOfNumber(value).length === 32 && bytesOfNumber(value)[0]! >= 0x80
-  // r looks negative, s does not: both kinds of zero are at hand
+  // r needs the leading zero byte and s does not, so that both cases can be spoilt.
   const { claim, signature } = searched(base, (text) => {
     const { r, s } = numbersOf(Buffer.from(text, 'base64'))
     return isNegative(r) && bytesOfNumber(s).length === 32 && !isNegative(s)
@@ -67,7 +67,7 @@ function hostile(base: Base): Variant[] {
     withHeaders(base, (name, value) => [[name === header ? to : name, value]])
   const isAnyName = !base.scheme.header.startsWith('x-twilio-')
   return [
-    // of two, nobody knows which was meant; the provider's own name is the only one of its preset
+    // Of two such headers neither can be preferred. The provider's own preset reads one name only.
     ...(isAnyName
       ? ([['a second header of that ending', beside(`${spare}-signature`, base.signature)]] satisfies Variant[])
       : []),

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { encode, privateKey } from '../schemes.ts'
 import { type Base, bytesOf, type SchemeVariants, type Variant, withSignature } from './base.ts'
 
-/** The order of the curve's group: S and S+L are one signature to who does not look. */
+/** The order of the group, called L. A verifier that does not check the range of S accepts S + L as well. */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n
 
 function hostile(base: Base): Variant[] {

@@ -45,7 +45,7 @@ function hostile(base: Base): Variant[] {
     ['%FF where U+FFFD was signed', sentAs(base, bytesOf(body, '&Raw=%FF'), bytesOf(body, '&Raw=%EF%BF%BD'))],
     ['%FE changed to %FF', sentAs(base, bytesOf(body, '&Raw=%FF'), bytesOf(body, '&Raw=%FE'))],
     [
-      // both would be one value to who makes a text of the bytes that are none
+      // A reader that decodes invalid bytes to U+FFFD would take both for the same value.
       'a second value that is no text',
       sentAs(base, bytesOf(body, '&Raw=%FF&Raw=%F4%8F%BF%BF%C3%BF'), bytesOf(body, '&Raw=%F4%8F%BF%BF%C3%BF')),
     ],
@@ -126,7 +126,7 @@ function legitimate(base: Base): Variant[] {
     ['signed without the port', withClaim(base, { url: `${protocol}//${hostname}${pathname}` })],
   ]
   if (scheme.header !== 'x-twilio-signature') return variants
-  // only the provider's own preset has callbacks in JSON
+  // Only the provider's own preset accepts callbacks in JSON.
   const json = bytesOf(JSON.stringify({ MessageStatus: 'delivered', text: 'ż' }))
   const query = `?a=1&bodySHA256=${createHash('sha256').update(json).digest('hex')}`
   const headers = lines({

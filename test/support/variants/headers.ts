@@ -16,7 +16,7 @@ export function hostileHeaders(base: Base): Variant[] {
     ['the signature in a header of a similar name', rename(header, `x-${header}`)],
     ['no header at all', { headers: [], body: claim.body }],
   ]
-  // a list separated by blanks has no telling two headers from one
+  // In a list separated by blanks, two headers look the same as one.
   if (!scheme.idHeader) {
     variants.push(
       ['the signature header twice', withHeader(base, header, value, value)],

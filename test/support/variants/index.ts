@@ -31,7 +31,7 @@ import { tokenVariants } from './token.ts'
 
 export type { Delivery } from './base.ts'
 
-/** All that must be answered 401. */
+/** @returns the deliveries that must be answered 401. */
 export async function hostileVariants(sender: Sender, url: string): Promise<Variant[]> {
   const base = await baseOf(sender, url)
   return [
@@ -58,10 +58,10 @@ function schemeVariants({ scheme, sender }: Base): SchemeVariants | undefined {
   return prefix === 'v1=' || prefix === 'h1=' ? partsVariants : undefined
 }
 
-/** Of what is legitimate, that which is no JSON: genuine, and yet no event can be read from its body. */
+/** The names of legitimate variants whose body is no JSON: they are genuine, but no event can be read from them. */
 export const unreadable = ['a body that is no text', 'a byte order mark', 'an empty body']
 
-/** All that is genuine. */
+/** @returns the deliveries that must be accepted. */
 export async function legitimateVariants(sender: Sender, url: string): Promise<Variant[]> {
   const base = await baseOf(sender, url)
   const { scheme, claim } = base
@@ -99,7 +99,7 @@ export async function legitimateVariants(sender: Sender, url: string): Promise<V
   return [...variants, ...(schemeVariants(base)?.legitimate(base) ?? [])]
 }
 
-/** Signed as if at that time. */
+/** @returns a delivery that is signed for the given Unix time in seconds. */
 export async function signedAt(sender: Sender, url: string, timestamp: number): Promise<Delivery> {
   const base = await baseOf(sender, url)
   if (base.scheme.header !== 'linear-signature') return withClaim(base, { timestamp: String(timestamp) })

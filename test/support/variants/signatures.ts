@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { type Encoding, encode } from '../schemes.ts'
 import { type Base, bytesOf, searched, signatureOf, type Variant, withHeader, withSignature } from './base.ts'
 
-/** The signature as text, and what it was made of. */
+/** Another text of the signature, or a signature of other bytes. */
 export function hostileSignatures(base: Base): Variant[] {
   const { scheme, claim, signature } = base
   const { body, timestamp } = claim
@@ -62,7 +62,7 @@ export function hostileSignatures(base: Base): Variant[] {
   ]
 }
 
-/** The right bytes, written otherwise: one signature has one spelling. */
+/** The right bytes in another spelling: a signature has exactly one. */
 export function hostileEncodings(base: Base): Variant[] {
   const { encoding } = base.scheme
   const other = (what: string, from: Base, to: Encoding): Variant => {
@@ -93,7 +93,7 @@ export function hostileEncodings(base: Base): Variant[] {
     ]
   }
   const isUrl = encoding === 'base64url'
-  // the letters that the two alphabets do not share, and for base64 some padding
+  // This signature has letters that the two alphabets do not share, and in base64 some padding.
   const told = searched(base, (signature) => /[-_+/]/.test(signature) && (isUrl || signature.endsWith('=')))
   const canonical = /^(.*?)([A-Za-z0-9+/_-])(=*)$/.exec(told.signature)!
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -118,7 +118,7 @@ export function hostileEncodings(base: Base): Variant[] {
   ]
 }
 
-/** The right text, keyed with what is not the secret, or hashed with what is not the hash. */
+/** The right text under another key or another hash. */
 export function hostileKeys(base: Base): Variant[] {
   const { scheme, claim } = base
   const covered = scheme.covered(claim)
@@ -151,7 +151,7 @@ export function hostileKeys(base: Base): Variant[] {
       'a hash of the secret and the text',
       withSignature(base, encode(createHash(scheme.hash).update(key).update(covered).digest(), scheme.encoding)),
     ],
-    // `whsec_` means two things: a text to Stripe, base64 to Standard Webhooks
+    // After `whsec_`, Stripe's secret is a text, and that of Standard Webhooks is base64.
     ...(claim.secret.startsWith('whsec_')
       ? ([
           ['the secret without whsec_', mac(claim.secret.slice('whsec_'.length))],
@@ -179,7 +179,7 @@ export function hostilePrefixes(base: Base): Variant[] {
     ['the prefix twice', put(prefix + prefix)],
     ['junk before it', put(`x${prefix}`)],
   )
-  // the name of an authentication scheme has no case (RFC 9110)
+  // The name of an authentication scheme is case-insensitive (RFC 9110).
   if (prefix !== 'Bearer ') variants.push(['the prefix in upper case', put(prefix.toUpperCase())])
   return variants
 }

@@ -43,7 +43,7 @@ function hostile(base: Base): Variant[] {
     ['the id under the other prefix', under(idHeader)],
     ['the time under the other prefix', under(timestampHeader)],
     ['all but the signature under the other prefix', under(idHeader, timestampHeader)],
-    // Gitlab sends under one prefix, and its plain header proves nothing where a signing token is set
+    // GitLab sends under one prefix, and its plain header proves nothing where a signing token is set.
     ...(isGitlab
       ? ([
           ['the headers of svix', under(header, idHeader, timestampHeader)],

@@ -2,12 +2,12 @@
 import { type Claim } from '../schemes.ts'
 import { type Base, bytesOf, lines, signatureOf, type Variant, withClaim, withSignature } from './base.ts'
 
-/** Each is signed as it is written: only the time is wrong. */
+/** Each delivery is signed correctly. Only its time is wrong. */
 export function hostileTimes(base: Base): Variant[] {
   const now = Number(base.claim.timestamp)
   const times: [string, string][] = [
     ['301 seconds old', `${now - 301}`],
-    // the clock may strike between signing and arriving
+    // The clock may pass a second between signing and arrival.
     ['301 seconds ahead, and some for the way', `${now + 330}`],
     ['a day old', `${now - 86_400}`],
     ['a day ahead', `${now + 86_400}`],
@@ -54,7 +54,7 @@ export function hostileTimes(base: Base): Variant[] {
   ]
 }
 
-/** What is signed is the same text, cut elsewhere. */
+/** The signed text is the same, but the boundary between its parts is elsewhere. */
 export function hostileBoundaries(base: Base): Variant[] {
   const { scheme, claim } = base
   const shift = (what: string, signed: Partial<Claim>, sent: Partial<Claim>): Variant[] => {

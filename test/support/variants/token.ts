@@ -3,7 +3,7 @@ import { createHash, createHmac, createSign, generateKeyPairSync } from 'node:cr
 import { claimsOf, encode, tokenText } from '../schemes.ts'
 import { type Base, bytesOf, type Delivery, type SchemeVariants, type Variant, withHeader } from './base.ts'
 
-/** RFC 7515, and what its implementations were caught with. */
+/** Violations of RFC 7515, and known faults of its implementations. */
 function hostile(base: Base): Variant[] {
   const { claim, scheme } = base
   const { body, secret } = claim
@@ -57,7 +57,7 @@ function hostile(base: Base): Variant[] {
     ['begun 301 seconds ago, with hours to go', text(made({ ...right, nbf: now - 301, exp: now + 9_000 }))],
     ['issued 301 seconds ago, with hours to go', text(made({ ...unbegun, iat: now - 301, exp: now + 9_000 }))],
     ['hours to go, and no beginning', text(made({ ...unbegun, exp: now + 9_000 }))],
-    // the SDK asks for one too
+    // The SDK requires an expiry too.
     ['no expiry', text(made(endless))],
     ['an expiry in words', text(made({ ...right, exp: String(right.exp) }))],
     ['null for the expiry', text(made({ ...right, exp: null }))],
