@@ -75,7 +75,7 @@ function circlesOf(edges: Map<string, Import[]>): string[][] {
   return found
 }
 
-/** For each room, the folders of the repository and the packages whose values it may import. */
+/** The folders of the repository and the packages whose values each room may import. */
 const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],

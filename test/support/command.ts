@@ -28,10 +28,12 @@ export function start(
 }
 
 /** Runs `stack …` until it ends. */
+/** Runs `stack …` until it ends. */
 export function stack(args: string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<Finished> {
   return start(args, options).finished
 }
 
+/** Starts a process that ends with the test. */
 /** Starts a process that ends with the test. */
 export function startProcess(file: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
   // With CI set, Node disables colour even on a terminal, and the tests of colour would see another output.

@@ -23,6 +23,7 @@ export function temporaryProject(files: Record<string, string>): string {
 }
 
 /** Makes a folder that is removed when the test ends. */
+/** Makes a folder that is removed when the test ends. */
 export function temporaryFolder(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))

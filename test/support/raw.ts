@@ -23,6 +23,7 @@ export interface RawAnswer {
 }
 
 /** Sends one request on a connection of its own. */
+/** Sends one request on a connection of its own. */
 export function sendRaw(request: RawRequest): Promise<RawAnswer> {
   const { url, method = 'POST', target, headers, body, chunk } = request
   const { hostname, port, host: ownHost } = new URL(url)
@@ -63,7 +64,7 @@ function* chunks(bytes: Buffer, size: number): Generator<Buffer> {
 /** A request whose body never ends: the test writes its bytes when it wants. */
 export interface OpenRequest {
   write(bytes: string | Uint8Array): void
-  /** Resolves with the answer; rejects when the connection ends without one. */
+  /** Resolves with the answer, and rejects when the connection ends without one. */
   answer: Promise<RawAnswer>
   /** Ends the connection. */
   leave(): void

@@ -23,6 +23,7 @@ export interface TestStack {
   sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
   call(path: string, options?: CallOptions): Promise<Answer>
   /** Signs up a new user. */
+  /** Signs up a new user. */
   signUp(): Promise<Person>
   /** Assigns (PUT) or revokes (DELETE) a role, with the service-role key. */
   role(method: 'PUT' | 'DELETE', userId: string, role: string): Promise<Answer>
@@ -113,6 +114,7 @@ export function useStack(project: string, variables?: Variables | ((root: string
   return test
 }
 
+/** Sends a request with `fetch`, and reads its answer as text and as JSON. */
 /** Sends a request with `fetch`, and reads its answer as text and as JSON. */
 export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
   const { token, json, body, headers = {} } = options

@@ -1,4 +1,4 @@
-/** What the bundle holds: the database driver where it is used, constants of packages, and a source map (contract 5.4, 8.5). */
+/** The content of the bundle: the database driver where it is used, constants of packages, and a source map (contract 5.4, 8.5). */
 import * as fs from 'node:fs'
 import { SourceMap } from 'node:module'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** docs/columns.md, line by line: what each type of Postgres is in a handler in workerd, and in its JSON answer. */
+/** Checks docs/columns.md line by line: the value of each type in a handler in workerd, and in its JSON answer. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'

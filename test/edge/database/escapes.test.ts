@@ -1,4 +1,4 @@
-/** SQL written to escape, run by a real handler, on either kind of connection (contract 5.1 to 5.4). */
+/** SQL that tries to reach foreign rows, run by a real handler on either kind of connection (contract 5.1 to 5.4). */
 import { createHmac, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -11,9 +11,9 @@ interface Statement {
   values?: unknown[]
 }
 
-/** Each alone, before the theft. */
+/** Attempts to escape. Each runs alone before the theft. */
 const escapes: string[][] = [
-  // another role
+  // become another role
   ['reset role'],
   ['set role none'],
   ['set role backend_service_role'],
@@ -32,7 +32,7 @@ const escapes: string[][] = [
   ['grant backend_service_role to backend_authenticated'],
   ['reset role', 'grant backend_service_role to stack_backend'],
   ['create role thief superuser'],
-  // what guards the rows
+  // remove the guards of the rows
   ['set local row_security = off'],
   ['alter table notes disable row level security'],
   ['alter table notes no force row level security'],
@@ -42,7 +42,7 @@ const escapes: string[][] = [
   ['create view everything as select * from notes'],
   ['create materialized view everything as select * from notes'],
   ['create rule r as on select to notes do instead select 1'],
-  // what its policies call
+  // replace the functions that policies call
   [`create or replace function auth.uid() returns text language sql as $$ select 'usr_x' $$`],
   [`create function public.uid() returns text language sql security definer as $$ select 'usr_x' $$`],
   [`create function pg_temp.uid() returns text language sql as $$ select 'usr_x' $$`],
@@ -51,7 +51,7 @@ const escapes: string[][] = [
   [`select set_config('search_path', 'pg_temp, public', false)`],
   ['set search_path = pg_temp, auth, public'],
   [`create operator public.= (leftarg = text, rightarg = text, function = texteq)`],
-  // statements in other clothes
+  // hide statements in other statements
   [`do $$ begin execute 'set role backend_service_role'; end $$`],
   [`do $$ begin execute 'reset role'; end $$`],
   ['do $$ begin commit; end $$'],
@@ -64,7 +64,7 @@ const escapes: string[][] = [
   ['savepoint s', 'reset role', 'rollback to s'],
   ['set transaction read only'],
   ['lock table notes in access exclusive mode nowait'],
-  // past the rows
+  // reach data that is not in rows
   ['copy notes to stdout'],
   ['copy (select * from notes) to stdout'],
   ['copy notes from stdin'],
@@ -81,7 +81,7 @@ const escapes: string[][] = [
   [`select * from auth.claims_key`],
 ]
 
-/** What a thief does then. */
+/** Queries for foreign rows, which run after each attempt. */
 const thefts = {
   select: 'select owner, text from notes where owner = $1',
   update: `update notes set text = text || ' stolen' where owner = $1 returning text`,
@@ -90,10 +90,10 @@ const thefts = {
 }
 
 describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
-  // one connection for each object of the pool: what one request leaves in it, the next would find
+  // With one connection for each object of the pool, the next request gets the session that the request before it has left.
   const probe = useStack('test/edge/probe', { ...variables, PROBE_SECRET: 'secret', STACK_POOL_CONNECTIONS: '2' })
 
-  /** Statements that a handler runs, as one that is open to injection would. */
+  /** Sends statements that a handler runs, like a handler with an SQL injection. */
   const run = (person: Person, statements: Statement[], as: 'caller' | 'service' = 'caller') =>
     probe.call(`/sql/${as}`, { token: person.token, json: statements })
 
@@ -116,12 +116,12 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
         const answer = await run(thief, [...before, { text, values: [owner.id] }])
         if (answer.status === 200) expect([text, answer.json.at(-1)]).toEqual([text, []])
         else {
-          expect([403, 500]).toContain(answer.status) // 403: a policy refused the row
+          expect([403, 500]).toContain(answer.status) // 403 means that a policy refused the row.
           expect(answer.text).not.toContain(secret)
         }
       }
       expect(await notesOf(owner)).toEqual([{ text: secret }])
-      // and whoever comes next is who they are
+      // The next request has the identity of its own caller.
       expect((await run(thief, [{ text: 'select auth.uid() as uid, current_user::text as role' }])).json).toEqual([
         [{ uid: thief.id, role: 'backend_authenticated' }],
       ])
@@ -167,7 +167,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
 
   it('2.4 a COMMIT that got through ends the request: what follows it is not run', async () => {
     const text = randomUUID()
-    const hidden = { text: `/* ${'/* */'} */ commit` } // nested comments are one comment to Postgres
+    const hidden = { text: `/* ${'/* */'} */ commit` } // Postgres reads nested comments as one comment.
     const answer = await run(thief, [hidden, { text: 'insert into notes (text) values ($1)', values: [text] }])
     expect([answer.status, await notesOf(thief)]).toEqual([500, []])
   })
@@ -226,7 +226,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     ]) {
       expect((await run(thief, [set('claims', claims), set('signature', longer), read])).status).toBe(500)
     }
-    // as the database sees it, with a clock that has gone on
+    // Signs with the stack's own key, so that an expiry in the past shows what the database does when time has passed.
     const signed = (seconds: number) => {
       const until = Math.floor(Date.now() / 1000) + seconds
       const key = JSON.parse(fs.readFileSync(path.join(probe.root, '.stack/keys.json'), 'utf8')).claims_key
@@ -252,7 +252,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       await run(thief, [{ text: 'reset role' }, { text }])
       await vi.waitUntil(
         async () => {
-          // connections that are open go on: only a new one meets the password
+          // Open connections go on working: only a new one needs the password.
           await probe.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'stack_backend'`)
           const answer = await run(thief, [{ text: 'select 1 as one' }])
           expect([200, 503]).toContain(answer.status)
@@ -262,7 +262,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       )
       expect((await run(thief, [{ text: 'select 1 as one' }])).status).toBe(200)
       ;(probe.log as unknown[]).length = 0
-      await new Promise((resolve) => setTimeout(resolve, 10_000)) // an isolate repairs once in so long
+      await new Promise((resolve) => setTimeout(resolve, 10_000)) // An isolate asks for a repair once in 10 s.
     }
   })
 
@@ -351,7 +351,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       for (let round = 0; round < 4; round++) {
         expect((await run(owner, plant)).status).toBe(200)
         const { status, json } = await run(thief, [{ ...look, ...(values ? { values } : {}) }])
-        // lastval() of a new session is an error
+        // In a new session lastval() raises an error.
         expect(status === 500 && look.text.includes('lastval') ? null : json[0][0].found || null).toBe(null)
       }
       await probe.sql(`delete from notes where text like 'sequence %'`)

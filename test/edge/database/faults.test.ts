@@ -1,4 +1,4 @@
-/** The database is cut off from the worker at each phase of a request (contract 2.4, 4.1, 5.6). */
+/** The connection between worker and database fails at each phase of a request (contract 2.4, 4.1, 5.6). */
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -24,7 +24,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     }
   })
 
-  /** The next request opens its connection. */
+  /** Closes the pool's connections, so that the next request opens a new one. */
   const cutKept = () => {
     caller.cutKept()
     service.cutKept()
@@ -39,7 +39,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
 
   afterAll(() => Promise.all([caller.close(), service.close()]))
 
-  /** @param handler of the guarded controller. */
+  /** @param handler the name of a handler of the guarded controller. */
   const post = (handler: 'note' | 'swallow' | 'both', text: string) =>
     probe.call(`/guarded/${handler}/${text}`, { method: 'POST', token: person.token })
 
@@ -48,14 +48,14 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       ({ text }) => text,
     )
 
-  /** The error line of a request: whatever its handler logged has arrived by then. */
+  /** @returns the error line of a request. Every line that its handler logged has arrived before it. */
   const errorOf = ({ json }: Answer) =>
     probe.logged(({ request_id, level }) => request_id === json.request_id && level === 'error')
 
   const handlerRan = (text: string) =>
     probe.log.some((line) => line['message'] === 'the guarded handler runs' && line['text'] === text)
 
-  /** The next request is served, and what it answered 200 to is there. */
+  /** Expects that the next request is served, and that the row it wrote is in the database. */
   async function isServed() {
     const text = randomUUID()
     expect((await post('note', text)).json).toBe(text)
@@ -73,7 +73,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     expect(await errorOf(answer)).toMatchObject({ message: 'the database is unavailable' })
   }
 
-  /** Nobody knows what became of it: an error that is not "try again", and a line that names the command. */
+  /** Expects the answer to an unknown outcome: an error that does not invite a retry, and a log line with the command. */
   async function isUnknown(answer: Answer) {
     expect(answer.json).toMatchObject({ error: 'internal_error', status: 500 })
     expect(await errorOf(answer)).toMatchObject({ error: 'Error: COMMIT failed' })
@@ -266,7 +266,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
 
   if (isKept) {
     describe('5.4 a connection that is kept', () => {
-      /** Whichever object of the pool is asked next, it has a connection that lies idle. */
+      /** Sends so many requests at once that every object of the pool has an idle connection afterwards. */
       const tenAreServed = async () => {
         const texts = Array.from({ length: 10 }, () => randomUUID())
         const answers = await Promise.all(texts.map((text) => post('note', text)))

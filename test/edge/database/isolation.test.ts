@@ -1,17 +1,21 @@
-/** Fifty people at once in one isolate, and people who leave before they are answered (contract 2.4, 2.5, 5.1, 5.4). */
+/** Fifty users at once in one isolate, and clients that leave before the answer (contract 2.4, 2.5, 5.1, 5.4). */
 import { randomUUID } from 'node:crypto'
 import net from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { connectionKinds, mostKept } from '../../support/connections.ts'
 import { type Person, useStack } from '../../support/stack.ts'
 
+/** Number of users. */
 const people = 50
+/** Number of requests: enough for a fault of one in a thousand to show. */
 const requests = 10_000
+/** Number of requests at a time, more than the pool has connections. */
 const atOnce = 32
+
 describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
   const probe = useStack('test/edge/probe', { ...variables, PROBE_SECRET: 'secret' })
 
-  /** One request in so many asks the database: the others are what it is interleaved with. */
+  /** One of so many requests asks the database. The others run between its steps. */
   const asksDatabase = isKept ? 2 : 16
   const persons: Person[] = []
 
@@ -29,7 +33,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     })
   })
 
-  /** So many workers, each taking the next number as soon as its last one is done. */
+  /** Does the work for each number, with a number of workers that each take the next one when they are done. */
   async function each(count: number, workers: number, work: (index: number) => Promise<void>): Promise<void> {
     let next = 0
     const run = async () => {
@@ -38,20 +42,20 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     await Promise.all(Array.from({ length: workers }, run))
   }
 
-  /** Connections of the backend worker, with what each is at. */
+  /** @returns the connections of the backend worker, each with its state and its last statement. */
   const connections = () =>
     probe.sql<{ state: string; query: string }>(
       `select state, query from pg_stat_activity where usename in ('stack_backend', 'stack_backend_service')`,
     )
 
-  /** Postgres looks once a second whether who asked is still there. */
-  const nobodyIsLeft = () =>
+  /** Waits until no client holds a connection. Postgres checks once a second whether a client has gone. */
+  const allHaveLeft = () =>
     vi.waitUntil(async () => (await connections()).every(({ state }) => isKept && state === 'idle'), {
       timeout: 25_000,
       interval: 50,
     })
 
-  /** What a person is told of themselves, and of nobody else. */
+  /** @returns the answer that a person must get: their own data and no others. */
   function expectedOf(number: number, requestId: string, nonce: string) {
     const { id, email } = persons[number]!
     return {
@@ -74,7 +78,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     const crossed: unknown[] = []
     await each(requests, atOnce, async (index) => {
       const isDatabase = index % asksDatabase === 0
-      // neighbours in time are different people
+      // Requests that follow each other are of different people.
       const number = (isDatabase ? index / asksDatabase : index) % people
       const { token } = persons[number]!
       const nonce = `${index}-${number}`
@@ -93,13 +97,13 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     const lines = () => probe.log.filter(({ message }) => message === 'somebody looked')
     await vi.waitUntil(() => lines().length === requests / asksDatabase, { timeout: 10_000 })
     expect(lines().filter(({ request_id, nonce }) => ids.get(request_id as string) !== nonce)).toEqual([])
-    await nobodyIsLeft()
+    await allHaveLeft()
   }, 120_000)
 
   describe('people who leave', () => {
     /**
-     * Nobody waits for the answer. A reset is noticed at once; a connection that is merely closed may still be read from,
-     * for all that workerd knows, and the handler goes on.
+     * Sends a request and leaves before its answer. workerd notices a reset at once. After a plain close the client might
+     * still read, so the handler goes on.
      */
     function leaver(text: string, seconds: number, number: number, how: 'reset' | 'close') {
       const { host, hostname, port } = new URL(probe.url)
@@ -122,7 +126,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
     }
     const isServed = async () => {
       const answer = await probe.call('/mine?nonce=next', { token: persons[0]!.token })
-      // what the first person has kept of the requests that ended is there too
+      // Notes that the first person's ended requests have kept are in the answer too.
       const { user, id, notes } = expectedOf(0, answer.headers.get('x-request-id')!, 'next')
       expect(answer.json).toMatchObject({ user, id })
       expect(answer.json.notes.slice(0, 3)).toEqual(notes)
@@ -144,7 +148,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       )
       for (const { leave } of leavers) leave()
       await isServed()
-      await nobodyIsLeft()
+      await allHaveLeft()
       expect(await keptOf(text)).toEqual([])
     })
 
@@ -159,15 +163,15 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
           setTimeout(leave, 20 + (index % 10))
           await gone
         })
-        // whoever merely closed is answered all the same; more at once would be more than Postgres takes
+        // Requests of clients that closed are answered all the same. More at once would exceed Postgres' connections.
         await vi.waitUntil(() => answered().length >= (start + 50) / 2, { timeout: 20_000, interval: 20 })
       }
       await isServed()
-      await nobodyIsLeft()
+      await allHaveLeft()
       const kept = await keptOf(text)
       const ended = (which: string) => kept.filter((note) => note.endsWith(which)).map((note) => note.split(' ')[0])
       expect(ended('first').sort()).toEqual(ended('last').sort())
-      // all who merely closed were served to the end
+      // Every request whose client only closed its connection ran to its end.
       expect(kept.length).toBeGreaterThanOrEqual(1000)
       const stuck = await probe.sql(`select state from pg_stat_activity where state like 'idle in transaction%'`)
       expect(stuck).toEqual([])

@@ -1,11 +1,11 @@
-/** 4.4 names of roles and permissions: one form, for the build's files, the management surface and the database. */
+/** Names of roles and permissions have one form in files, in the management surface and in the database (contract 4.4). */
 import { describe, expect, it } from 'vitest'
 import { grantedPermission, permission, roleName } from '../../../src/wire/permissions.ts'
 import { useStack } from '../../support/stack.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'x' })
 
-/** Every blank and control character of JavaScript's, and what stands next to them. */
+/** Every blank and control character of JavaScript, and the code points beside them. */
 const characters = [
   ...Array.from({ length: 0xa1 }, (_, code) => code + 1),
   ...[0x1680, 0x180e, 0x1fff, 0x2000, 0x200a, 0x200b, 0x2027, 0x2028, 0x2029, 0x202a, 0x202f, 0x205f, 0x2060],
@@ -47,7 +47,7 @@ const permissions = [
   ...characters.flatMap((character) => [`a${character}b.c`, `a.b${character}c`]),
 ]
 
-/** The candidates that a table's check constraints admit. */
+/** @returns the candidates that the check constraints of a table admit. */
 async function admitted(candidates: string[], table: string, column: string): Promise<string[]> {
   await probe.sql('drop table if exists scratch')
   await probe.sql(`create temp table scratch (like ${table} including constraints including defaults)`)

@@ -1,14 +1,14 @@
-/** When a password goes out before it was asked for: only to a server that has asked for that one, as it is (contract 5.4). */
+/** A password is sent unasked only to a server that has asked for that very password in clear text (contract 5.4). */
 import net from 'node:net'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { keysAt } from '../../../local/keys.ts'
 import { useStack } from '../../support/stack.ts'
 
-/** What came before the server has said anything, by the login that it names. */
+/** The bytes that arrived before the server's first message, and the login that they name. */
 const unasked: { user: string; bytes: string }[] = []
 
-/** Answers only after a while. */
+/** A proxy that passes a connection on after 100 ms, so that bytes sent unasked are seen. */
 const slow = net.createServer((client) => {
   const received: Buffer[] = []
   client.on('error', () => {})

@@ -1,4 +1,4 @@
-/** 5.6 how long a request may hold a transaction: 10 s for a statement, 10 s for a pause, 30 s in all. */
+/** A request may hold a transaction for 30 s, with 10 s for a statement and 10 s for a pause (contract 5.6, 5.7). */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { connectionKinds } from '../../support/connections.ts'

@@ -8,7 +8,7 @@ const probe = useStack('test/edge/probe', { PROBE_SECRET: 'äöü' })
 
 const notes = () => probe.sql<{ text: string }>('select text from notes').then((rows) => rows.map(({ text }) => text))
 
-/** Statements that a handler runs, as one that is open to injection would. */
+/** Sends statements that a handler runs, like a handler with an SQL injection. */
 function run(person: Person, statements: { text: string; values?: unknown[] }[], as: 'caller' | 'service' = 'caller') {
   return probe.call(`/sql/${as}`, { token: person.token, json: statements })
 }
@@ -56,7 +56,7 @@ describe('2.4 the transaction is the request', () => {
     listener.on('notification', ({ payload }) => heard.push(payload))
     await listener.query('listen probe')
     const statements = [{ text: `select announce('somebody')` }, { text: `insert into foreigners values ('here')` }]
-    // each in a request of its own: one that writes commits what another has left
+    // Each statement has its own request, because a request that writes would commit what another statement left open.
     for (const statement of statements) {
       expect((await probe.call('/sql/caller', { token, json: [statement] })).status).toBe(200)
     }
@@ -258,7 +258,7 @@ describe('2.4 the transaction is the request', () => {
   })
 
   it('nothing stays open: no connection is idle in a transaction afterwards', async () => {
-    // a transaction that only read commits after its answer
+    // A transaction that only read commits after the response.
     const idle = () => probe.sql(`select pid from pg_stat_activity where state like 'idle in transaction%'`)
     await expect.poll(idle, { timeout: 5_000 }).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
- * The key set over HTTP, in workerd (contract 3.2): the probe's bundle, at one address for each case, by a clock that the
- * test moves.
+ * The key set over HTTP, in workerd (contract 3.2). The probe's bundle uses one address for each case, and the test moves
+ * its clock.
  */
 import * as fs from 'node:fs'
 import http from 'node:http'
@@ -23,12 +23,12 @@ const [first, second] = [await createIssuer('key-1'), await createIssuer('key-2'
 const setOf = (...issuers: (typeof first)[]) => JSON.stringify({ keys: issuers.map(({ jwk }) => jwk) })
 
 const now = Math.floor(Date.now() / 1000)
-/** Good for hours: the clock of a worker may be moved. */
+/** Valid for a day, because a test moves the worker's clock by hours. */
 const claims = { iat: now, exp: now + 86_400 }
 const token = await first.token(claims)
 const next = await second.token(claims)
 
-/** An entry before the bundle's own: a request brings along the bindings of its case, and what time it is. */
+/** An entry before the bundle's own. A header of the request sets the bindings of its case, and the time. */
 const entry = `
 import { AsyncLocalStorage } from 'node:async_hooks'
 import worker from './worker.js'
@@ -44,7 +44,7 @@ export default {
   },
 }`
 
-/** What a set's address can do wrong. */
+/** Faults of a key set's address. */
 const broken: Record<string, KeyAnswer> = {
   '500': (response) => response.writeHead(500).end(setOf(first)),
   '404': (response) => response.writeHead(404).end(setOf(first)),
@@ -82,7 +82,7 @@ const broken: Record<string, KeyAnswer> = {
 }
 const kinds = Object.keys(broken)
 
-/** Addresses that are not asked at all: the right keys are there. */
+/** Addresses that the worker must never fetch, although they serve the right keys. */
 const refusedAddresses: Record<string, string> = {
   'http beyond loopback': server.url('/unasked').replace('127.0.0.1', '0.0.0.0'),
   data: `data:application/json,${encodeURIComponent(setOf(first))}`,
@@ -107,7 +107,7 @@ const cases: Record<string, Case> = {
   ...Object.fromEntries(kinds.map((kind, index) => [`warm ${kind}`, { ...own(`warm-${index}`), seed: setOf(first) }])),
   ...Object.fromEntries(Object.entries(refusedAddresses).map(([what, address]) => [what, { address }])),
 }
-/** Where the key set comes from, by what `STACK_URL` says and whatever the request's `Host` says (contract 1.2). */
+/** The source of the key set by `STACK_URL`, which the `Host` of a request never changes (contract 1.2). */
 const sources: Record<string, Case & { isOwn: boolean }> = {
   'a foreign set, no STACK_URL': { ...own('foreign-1'), isBound: true, isOwn: false },
   'a foreign set, another STACK_URL': {
@@ -129,7 +129,7 @@ const sources: Record<string, Case & { isOwn: boolean }> = {
   },
 }
 Object.assign(cases, sources)
-/** Paths that the auth worker was asked for over its binding. */
+/** Paths that were requested of the auth worker over its binding. */
 const askedOverBinding: string[] = []
 
 const pathOf = (name: string) => new URL(cases[name]!.address).pathname
@@ -181,7 +181,7 @@ afterAll(async () => {
   fs.rmSync(root, { recursive: true, force: true })
 })
 
-/** By how many seconds a case is ahead of the real time. */
+/** Seconds by which the clock of a case is ahead of the real time. */
 const clocks = new Map<string, number>()
 const circumstances = (name: string) => {
   const { address, seed, base, isBound } = cases[name]!
@@ -193,12 +193,15 @@ const circumstances = (name: string) => {
   return { 'x-circumstances': JSON.stringify({ bindings, seconds: clocks.get(name) ?? 0, isBound }) }
 }
 
-/** Requires a user, and asks nothing of the database. @param ahead seconds: where the case's clock is from now on. */
+/**
+ * Requests a route that requires a user and asks nothing of the database.
+ * @param ahead seconds by which the case's clock is ahead from now on.
+ */
 const enter = async (name: string, token: string, ahead?: number) => {
   if (ahead !== undefined) clocks.set(name, ahead)
   return (await call(`${url}/gates/object`, { token, headers: circumstances(name) })).status
 }
-/** Requires none. */
+/** Requests a public route. */
 const open = async (name: string, token: string) => {
   const { status, json } = await call(`${url}/gates/false`, { token, headers: circumstances(name) })
   return [status, json]
@@ -207,7 +210,7 @@ const nobody = [200, { user: null }]
 const times = <T>(count: number, make: (index: number) => T) =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)))
 
-/** Holds every answer of an address back. */
+/** Holds back every answer of an address. */
 function held(name: string, body: string) {
   const waiting: http.ServerResponse[] = []
   const { promise: asked, resolve } = Promise.withResolvers<void>()
@@ -224,7 +227,10 @@ function held(name: string, body: string) {
   }
 }
 
-/** So many tokens over a few connections that stay open. @returns how often each status came. */
+/**
+ * Sends a number of tokens over 16 connections that stay open.
+ * @returns how often each status came.
+ */
 async function flood(name: string, count: number, tokenOf: (index: number) => string) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
   const statuses: Record<string, number> = {}
@@ -253,7 +259,7 @@ describe('one refresh at a time, one for each window', () => {
     const { asked, release } = held('cold', setOf(first))
     const answers = times(100, () => enter('cold', token))
     await asked
-    // the last of them is behind those that were sent before it
+    // The last request waits behind those that were sent before it.
     await open('cold', 'none')
     release()
     expect(await answers).toEqual(Array(100).fill(200))
@@ -326,7 +332,7 @@ describe('rotation', () => {
     server.answer(pathOf('removed'), setOf(first))
     expect(await enter('removed', token)).toBe(200)
     const { asked, release } = held('removed', setOf(second))
-    // old keys serve, and the refresh runs in the background
+    // The old keys serve, and the refresh runs in the background.
     expect(await enter('removed', token, 301)).toBe(200)
     await asked
     release()
@@ -383,7 +389,7 @@ describe('an address that fails', () => {
       server.answer(pathOf(name), broken[kind]!)
       expect(await times(5, () => enter(name, token))).toEqual(Array(5).fill(200))
       await vi.waitUntil(() => server.requests(pathOf(name)) === 1, { interval: 5, timeout: 10_000 })
-      expect(await enter(name, next)).toBe(401) // waits until the try has failed
+      expect(await enter(name, next)).toBe(401) // It waits until the fetch has failed.
       expect(await times(5, () => enter(name, token))).toEqual(Array(5).fill(200))
       expect(server.requests(pathOf(name))).toBe(1)
       server.answer(pathOf(name), setOf(first, second))
@@ -425,7 +431,7 @@ describe('1.2 the request’s Host never chooses where a key comes from', () => 
       expect([host, await enterAs(host, good), await enterAs(host, bad)]).toEqual([host, 200, 401])
     }
     expect(server.requests(pathOf(name))).toBe(isOwn ? 0 : 1)
-    // a path before the stack is the proxy's: the auth worker is asked below its own
+    // A path in the base URL belongs to a proxy, which strips it before the auth worker.
     const asked = askedOverBinding.slice(before)
     expect(asked).toEqual(isOwn ? [`/auth/${address.split('/auth/')[1]}`] : [])
   })

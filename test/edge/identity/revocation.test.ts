@@ -1,9 +1,11 @@
-/** A role is what the database says at this moment: never what a token, or an earlier request, said (contract 3.5, 5.6). */
+/** Roles come from the database at each request, never from a token or an earlier request (contract 3.5, 5.6). */
 import { describe, expect, it } from 'vitest'
 import { connectionKinds } from '../../support/connections.ts'
 import { useStack } from '../../support/stack.ts'
 
+/** Number of users, whose roles change at the same time. */
 const people = 5
+/** Number of times that the role of each is assigned and revoked. */
 const rounds = 100
 
 describe.each(connectionKinds)('$kind', ({ variables }) => {
@@ -14,7 +16,7 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
     const changes = await Promise.all(
       Array.from({ length: people }, async (_, index) => {
         const { id, token } = await probe.signUp()
-        // by the role itself, by a permission that comes with it, and where nobody need be signed in
+        // The rules name the role, a permission of the role, and the role on a public route.
         const path = ['/guarded', '/default', '/open/role', '/open/permission', '/guarded'][index]!
         const enter = async (expected: number, round: number) => {
           const { status, json } = await probe.call(path, { token })

@@ -1,4 +1,4 @@
-/** 3.5 the session behind a token: known and live where the token is the stack's own. */
+/** A token of the stack's own issuer counts only while its session is known and live (contract 3.5). */
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { KeyServer } from '../../support/key-server.ts'
@@ -12,18 +12,18 @@ keyServer.answer('/jwks', JSON.stringify({ keys: [issuer.jwk] }))
 afterAll(() => keyServer.close())
 
 const base = 'https://stack.example'
-/** Its tokens are the stack's own, though the test makes them: only `STACK_URL` says which issuer is. */
+/** The test signs its tokens as the stack's own issuer, because `STACK_URL` alone decides which issuer that is. */
 const probe = useStack('test/edge/probe', {
   STACK_URL: base,
   AUTH_JWKS_URL: keyServer.url('/jwks'),
-  AUTH_ISSUER: '', // tokens of several issuers
+  AUTH_ISSUER: '', // The test sends tokens of several issuers.
   AUTH_AUDIENCE: '',
 })
 
 const now = Math.floor(Date.now() / 1000)
 const tokenOf = (claims: Record<string, unknown>) => issuer.token({ iat: now, exp: now + 900, ...claims })
 
-/** A route that reads grants, one that asks the database, and a public one. */
+/** @returns the answers of a route that reads grants, of one that asks the database, and of a public one. */
 async function answersTo(token: string) {
   const [gated, asking, open] = await Promise.all(
     ['/gates/signed-in', '/sql/parallel', '/gates/false'].map((path) => probe.call(path, { token })),

@@ -1,8 +1,8 @@
 /**
- * Hostile access tokens by the hundred against the real bundle (contract 3.1 to 3.4): each beside the nearest one that is
- * genuine. Whatever is wrong, the answer is the same; on a public route the caller is nobody.
+ * Hundreds of hostile access tokens against the real bundle, beside similar genuine ones (contract 3.1 to 3.4). Every fault
+ * gets the same answer, and on a public route the caller is anonymous.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, it as base, describe, expect } from 'vitest'
 import { batched } from '../../support/batched.ts'
 import { hostileTokens, type Lines } from '../../support/hostile-tokens/index.ts'
 import { KeyServer } from '../../support/key-server.ts'
@@ -24,28 +24,23 @@ const probe = useStack('test/edge/probe', {
 afterAll(() => keyServer.close())
 
 const send = (target: string, headers: Lines) => sendRaw({ url: probe.url, method: 'GET', target, headers })
-/** Requires a user, and asks nothing of the database. */
+/** Requests a route that requires a user and asks nothing of the database. */
 const required = (headers: Lines) => send('/gates/object', headers)
-/** Requires none, and answers with what `OptionalUser()` received. */
+/** Requests a public route, which answers with the value of `OptionalUser()`. */
 const open = (headers: Lines) => send('/gates/false', headers)
 
-/** Everything of an answer but what differs from one request to the next. */
+/** @returns an answer without its parts that differ from one request to the next. */
 function comparable({ status, headers, text }: RawAnswer): string {
   const id = headers.get('x-request-id')!
   const kept = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
   return JSON.stringify([status, kept, text.replace(id, 'req_')])
 }
 
-/** What every refused token gets, on the required route. */
-let refused: RawAnswer
-let refusal: string
-beforeAll(async () => {
-  refused = await required([])
-  refusal = comparable(refused)
-})
+/** `refusal` is the comparable part of the answer to a request without a token, which every refused token must get. */
+const it = base.extend('refusal', { scope: 'file' }, async () => comparable(await required([])))
 
-/** 401 in the one form where a user is required, nobody where none is. */
-async function refusedProblem(lines: Lines): Promise<string | undefined> {
+/** Expects the one form of 401 where a user is required, and an anonymous caller on a public route. */
+async function refusedProblem(lines: Lines, refusal: string): Promise<string | undefined> {
   const answer = await required(lines)
   if (comparable(answer) !== refusal) return `required: ${comparable(answer)}`
   const { status, text } = await open(lines)
@@ -66,7 +61,7 @@ const all = classes.flatMap(({ name, accepted, refused }) =>
 )
 
 it('the one refusal: the envelope, and nothing of its reason', async () => {
-  const answer = refused
+  const answer = await required([])
   expect(answer.status).toBe(401)
   expect(JSON.parse(answer.text)).toEqual({
     error: 'unauthorized',
@@ -89,12 +84,14 @@ describe.each(classes)('$name', ({ accepted, refused }) => {
     expect(await batched(accepted, acceptedProblem)).toEqual([])
   })
 
-  it('the rest is refused, with the one answer', async () => {
-    expect(await batched(refused, refusedProblem)).toEqual([])
+  it('the rest is refused, with the one answer', async ({ refusal }) => {
+    expect(await batched(refused, (lines) => refusedProblem(lines, refusal))).toEqual([])
   })
 })
 
-it('3.4 an anonymous session is nobody where a user is required, and OptionalUser() receives it', async () => {
+it('3.4 an anonymous session is nobody where a user is required, and OptionalUser() receives it', async ({
+  refusal,
+}) => {
   const lines: Lines = [['authorization', `Bearer ${anonymous}`]]
   expect(comparable(await required(lines))).toBe(refusal)
   expect(JSON.parse((await open(lines)).text).user).toMatchObject({ id: 'usr_1', role: 'anon' })

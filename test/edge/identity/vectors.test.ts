@@ -1,4 +1,4 @@
-/** Public test vectors (Wycheproof) through the code that verifies deliveries and tokens, in workerd. */
+/** Runs public test vectors (Wycheproof) through the code that verifies deliveries and tokens, in workerd. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import esbuild from 'esbuild'
@@ -24,7 +24,7 @@ const file = path.resolve(packageRoot, '../shared/vectors/primitives.json')
 const isThere = fs.existsSync(file)
 if (!isThere) process.stderr.write('the public vectors are not beside this repository: their tests are skipped\n')
 
-/** Each case takes the way of a delivery as far as its message allows: the shape of key and signature, then the comparison. */
+/** Checks each case as a delivery is checked: the form of key and signature first, then the comparison. */
 const worker = `
 import { fromHex } from './runtime/bytes.ts'
 import { verified } from './runtime/webhooks/claim.ts'
@@ -94,7 +94,7 @@ describe.skipIf(!isThere)('the public vectors', () => {
     const response = await fetch(url, { method: 'POST', body: JSON.stringify(own) })
     const answers = (await response.json()) as unknown[]
     const wholeBits = kind === 'hmac-sha1' ? 160 : 256
-    // a tag that was cut short proves less than the scheme asks for
+    // A truncated tag proves less than the scheme requires.
     const expected = own.map(({ valid, tagBits = wholeBits }) => valid && tagBits === wholeBits)
     const differing = own.flatMap((one, index) =>
       answers[index] === expected[index] ? [] : [`${one.id} (${one.comment}): ${answers[index]}`],

@@ -1,21 +1,23 @@
-/** 2.11 request bodies: bounded in size and time, and read before a transaction opens. */
+/** Request bodies are bounded in size and time, and are read before a transaction opens (contract 2.11). */
 import { describe, expect, it } from 'vitest'
 import { openRequest, sendRaw } from '../../support/raw.ts'
 import { useStack } from '../../support/stack.ts'
 
+/** Idle time in milliseconds after which a transaction loses its connection: short, so that the test is. */
 const idleMs = 1_500
 const probe = useStack('test/edge/probe', { STACK_IDLE_MS: String(idleMs) })
 
+/** Bytes in one MiB. */
 const mebibyte = 1_048_576
 const json = ['content-type', 'application/json'] as const
-/** JSON of exactly so many bytes. */
+/** @returns JSON of exactly this many bytes. */
 const jsonOf = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`)
 
 interface Sent {
   target: string
   bytes: number
   token?: string
-  /** Without a stated length. */
+  /** Sends the body in chunks, without a stated length. */
   isChunked?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Which other origins’ pages may read an answer (Fetch, "CORS protocol"); in workerd. */
+/** Which other origins may read an answer (Fetch, "CORS protocol"), in workerd. */
 import { describe, expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
 

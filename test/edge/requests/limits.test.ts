@@ -1,4 +1,4 @@
-/** 2.7 limits of routes, counted by the platform's binding; in workerd. */
+/** Rate limits of routes, which the platform's binding counts, in workerd (contract 2.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
 
@@ -9,7 +9,7 @@ const statuses = async (paths: string[], token?: string) => {
   return found
 }
 
-/** The platform counts whole minutes: a test begins when enough of one is left. */
+/** Time in milliseconds that a test needs. The platform counts by whole minutes, so a test waits for a new one if needed. */
 const neededMs = 10_000
 beforeEach(async () => {
   const left = 60_000 - (Date.now() % 60_000)

@@ -1,4 +1,4 @@
-/** What a request writes to the log, and the trace that its lines belong to. */
+/** The lines that a request writes to the log, and the trace that they belong to (contract 2.5, 3.3). */
 import * as fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createLogPrinter } from '../../../local/log.ts'
@@ -37,7 +37,7 @@ describe('a trace of the caller (W3C Trace Context)', () => {
     const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-00`, tracestate: 'vendor=1' }
     const { json } = await probe.call('/request/injected/a/b', { headers })
     expect([json.trace, json.trace.startsWith('req_')]).toEqual([json.id, true])
-    // the auth worker writes a line where it fails
+    // The auth worker writes a line when it fails.
     await probe.sql('alter table auth.roles rename to roles_away')
     try {
       await probe.call(`/request/roles/${person.id}/insider`, { method: 'DELETE', headers })

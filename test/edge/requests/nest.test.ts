@@ -1,13 +1,13 @@
 /**
- * The port of `test/build/nest` in workerd. What is expected is what the application answered under NestJS; only errors
- * have another form here, and a method that a path lacks is 405 instead of 404.
+ * The application of `test/build/nest` in workerd. Each expected answer is the one that it gave under NestJS. Only errors have
+ * another form, and a method that a path lacks is 405 instead of 404.
  */
 import { expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
 
 const port = useStack('test/build/nest')
 
-/** One instance serves the whole file, so the tests go on from each other, as the requests did there. */
+/** The first cat. One instance serves the whole file, so each test continues with the state of the one before. */
 const ada = { id: 1, name: 'Ada' }
 const tom = { id: 2, source: 'shelter', name: 'Tom', age: 3, breed: 'tabby' }
 const mia = { id: 3, source: 'unknown', name: 'Mia', age: 1, breed: 'unknown' }

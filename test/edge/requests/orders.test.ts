@@ -1,4 +1,4 @@
-/** The example, as its users meet it: two users, staff, a manager, a payment (contract 3 – 7, end to end). */
+/** The example from end to end: two users, staff, a manager and a payment (contract 3 to 7). */
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
@@ -7,7 +7,7 @@ const shop = useStack('examples/orders')
 
 const order = { sku: 'tea-sencha', quantity: 2 }
 
-/** The body of every error, but for the id (contract 6.1). */
+/** @returns the body of an error without its request id (contract 6.1). */
 function envelope(error: string, error_description: string, status: number) {
   return { error, error_description, status, request_id: expect.stringMatching(/^req_[0-9A-HJKMNP-TV-Z]{26}$/) }
 }
@@ -17,7 +17,7 @@ describe('row-level security', () => {
     const [ada, bob] = [await shop.signUp(), await shop.signUp()]
     const placed = await shop.call('/orders', { token: ada.token, json: order })
     expect(placed.status).toBe(201)
-    // as the example's type says: an identity is text, an integer a number, and a moment in JSON an RFC 3339 text
+    // The values match the example's type: an identity column is text, an integer a number, and a time an RFC 3339 text.
     expect(placed.json).toEqual({
       id: expect.stringMatching(/^[1-9][0-9]*$/),
       owner: ada.id,
@@ -132,9 +132,9 @@ describe('3.5 a session that was ended', () => {
     const { id, token } = await shop.signUp()
     expect((await shop.call('/orders', { token })).status).toBe(200)
     await shop.sql(`update auth.sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1`, [id])
-    expect((await shop.call('/orders', { token })).status).toBe(401) // at the first use of the database
-    expect((await shop.call('/orders', { token, json: order })).status).toBe(401) // User() is injected
-    expect((await shop.call('/staff/orders', { token })).status).toBe(401) // a role is asked for
+    expect((await shop.call('/orders', { token })).status).toBe(401) // refused at the first use of the database
+    expect((await shop.call('/orders', { token, json: order })).status).toBe(401) // refused because User() is injected
+    expect((await shop.call('/staff/orders', { token })).status).toBe(401) // refused because the rule names a role
     expect((await shop.call('/catalogue', { token })).json).toMatchObject({ greeting: 'Welcome' })
   })
 })

@@ -1,4 +1,4 @@
-/** What a handler receives and what its result becomes, through the real bundle (contract 2.3, 2.5, 6.1). */
+/** Arguments of handlers and the responses made of their results, through the real bundle (contract 2.3, 2.5, 6.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Schemas of request data, and what is emitted of them, in workerd (contract 2.8, 2.9, 8.7). */
+/** Schemas of request data and the documents made of them, in workerd (contract 2.8, 2.9, 8.7). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'

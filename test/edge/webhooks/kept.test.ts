@@ -1,4 +1,4 @@
-/** 7.5, 7.7, 7.8, 7.10: rotation, deliveries that take effect once, deliveries that are recorded, limits; in workerd, with Postgres. */
+/** Rotation, deduplication, records and limits of webhooks, in workerd with Postgres (contract 7.5, 7.7, 7.8, 7.10). */
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
 
@@ -46,7 +46,7 @@ interface Recorded {
   duration_ms: number
 }
 
-/** Written a moment after the answer. */
+/** Waits for the record of a delivery, which is written shortly after the answer. */
 const recordOf = (request: string | null) =>
   vi.waitUntil(
     async () => (await probe.sql<Recorded>('select * from webhooks.deliveries where request_id = $1', [request]))[0],
@@ -239,7 +239,7 @@ describe('7.8 record', () => {
     await other.query('begin; lock table webhooks.deliveries')
     const answer = await push('{}')
     expect(answer.text).toBe(handled)
-    await other.query('commit') // nobody was kept waiting until the statement timed out
+    await other.query('commit') // No delivery waited until its statement timed out.
     expect(await recordOf(answer.headers.get('x-request-id'))).toMatchObject({ outcome: 'handled' })
   })
 
@@ -299,7 +299,7 @@ describe('limits', () => {
     const body = new ReadableStream({
       async pull(controller) {
         controller.enqueue(new Uint8Array(1024))
-        await promise // the rest would never come
+        await promise // The rest of the body would never come.
         controller.close()
       },
     })

@@ -1,4 +1,7 @@
-/** Many large deliveries at once, more than 64 MiB of them, and one that hardly arrives: each is handled once, and plain requests are served. */
+/**
+ * Many large deliveries at once, more than 64 MiB in all, and one that arrives slowly. Each is handled once, and plain
+ * requests are served meanwhile.
+ */
 import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import http from 'node:http'
@@ -9,7 +12,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
 
-/** Counts what it is handed: nothing is lost, and nothing is handled twice. No database stands between. */
+/** A project without a database that counts its deliveries, so that a lost or repeated one is seen. */
 const source = `import { Controller, Get, Injectable, Module, On, Webhook } from '@stack/backend'
 
 @Injectable()
@@ -75,7 +78,7 @@ function signed(id: string, length: number): Delivery {
   return { id, body, headers: { 'content-length': String(length), 'stripe-signature': `t=${time},v1=${digest}` } }
 }
 
-/** Over a connection of its own: one that is kept may be closed by the other side while this one is busy. */
+/** Sends a request on a new connection: the server may close a kept one while this process is busy. */
 function ask(address: string, { body, headers }: Partial<Delivery> = {}): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const method = body === undefined ? 'GET' : 'POST'
@@ -88,11 +91,11 @@ function ask(address: string, { body, headers }: Partial<Delivery> = {}): Promis
   return promise
 }
 
-/** 7.8: what finds no room among the bodies in flight is sent again, as a provider does. */
+/** Sends a delivery again, as a provider does, while the bodies in flight leave no room for it (contract 7.8). */
 async function deliver(delivery: Delivery): Promise<string> {
   for (;;) {
     const answer = await ask('/webhooks/stripe', delivery).catch((error: NodeJS.ErrnoException) => {
-      // the rest of a body that is refused finds a closed connection
+      // The connection is closed before the rest of a refused body is sent.
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return '503'
       throw error
     })
@@ -102,7 +105,7 @@ async function deliver(delivery: Delivery): Promise<string> {
 }
 const counts = async () => JSON.parse((await ask('/counts')).slice('200 '.length))
 
-/** The head of a delivery is sent. */
+/** Sends the head of a delivery. */
 function begin({ headers }: Delivery): net.Socket {
   const { hostname, port } = new URL(load.url)
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true })
@@ -113,7 +116,7 @@ function begin({ headers }: Delivery): net.Socket {
   return socket
 }
 
-/** A byte at a time. @returns the whole answer. */
+/** Sends a delivery byte by byte. @returns the whole answer. */
 async function trickle(delivery: Delivery): Promise<string> {
   const socket = begin(delivery)
   const answer = text(socket)

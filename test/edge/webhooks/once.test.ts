@@ -1,4 +1,7 @@
-/** 7.7, 7.8: copies of a delivery, every way in which a handler fails, floods of forged deliveries, and bodies in flight; in workerd, with Postgres. */
+/**
+ * Copies of a delivery, handlers that fail, floods of forged deliveries, and bodies in flight, in workerd with Postgres
+ * (contract 7.7, 7.8).
+ */
 import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import net from 'node:net'
@@ -117,7 +120,7 @@ const recordOf = (request: string | null) =>
     { timeout: 10_000 },
   )
 
-/** A connection of the test's own, that others wait for. */
+/** Opens a connection that holds a lock, so that the connections of the worker wait. */
 async function locking(statement: string): Promise<pg.Client> {
   const client = new pg.Client(hooks.stack.record.database_url)
   await client.connect()
@@ -126,7 +129,7 @@ async function locking(statement: string): Promise<pg.Client> {
   return client
 }
 
-/** The head of a delivery is sent, and so much of its body. */
+/** Sends the head of a delivery and a part of its body. */
 function begin(name: string, head: Record<string, string | number>, body: Uint8Array | string = ''): net.Socket {
   const { hostname, port } = new URL(hooks.url)
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true })
@@ -144,6 +147,7 @@ function begin(name: string, head: Record<string, string | number>, body: Uint8A
   return socket
 }
 
+/** Bytes in one MiB. */
 const mebibyte = 1024 * 1024
 
 describe('7.7 copies', () => {
@@ -325,7 +329,7 @@ describe('7.8 bodies in flight', () => {
     const another = () => send('plain', { id: 'evt_another', type: 'throws', text: 'x'.repeat(5 * mebibyte) })
     const refused = await another()
     expect([refused.status, refused.json.error, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
-    // what still fits is taken
+    // A body that still fits is accepted.
     expect((await send('plain', { id: 'evt_fits', type: 'throws' })).text).toBe(handled)
     expect((await first).text).toBe(handled)
     expect((await another()).text).toBe(handled)
@@ -341,7 +345,7 @@ describe('7.8 bodies in flight', () => {
     await new Promise((resolve) => first.write(chunk(63 * mebibyte), resolve))
     const arriving = setInterval(() => bytes > 0 && first.writable && first.write(chunk(bytes)), 250)
     onTestFinished(() => clearInterval(arriving))
-    await new Promise((resolve) => setTimeout(resolve, 1_000)) // what the system still holds of it arrives
+    await new Promise((resolve) => setTimeout(resolve, 1_000)) // Bytes that the operating system still holds arrive.
     const whole = { id: `evt_${bytes}`, type: 'throws', text: 'x'.repeat(2 * mebibyte) }
     expect((await send('plain', whole)).text).toBe(handled)
     expect(await text(first)).toMatch(/^HTTP\/1\.1 503 /)
@@ -358,7 +362,7 @@ describe('7.8 bodies in flight', () => {
 
   it('one alone may be longer than that', async () => {
     const body = JSON.stringify({ id: 'evt_large', type: 'throws', text: 'x'.repeat(70 * mebibyte) })
-    // those whose clients have gone count for a moment longer
+    // The bodies of clients that have gone count for a moment longer.
     await vi.waitUntil(
       async () => {
         const headers = { 'x-payments-signature': signatureOf(body, seconds()) }

@@ -1,4 +1,4 @@
-/** Deliveries signed by the providers' own SDKs, over the real bundle in workerd (contract 7). */
+/** Deliveries that the providers' own SDKs sign, through the real bundle in workerd (contract 7). */
 import { createHmac } from 'node:crypto'
 import { sign } from '@octokit/webhooks-methods'
 import Stripe from 'stripe'

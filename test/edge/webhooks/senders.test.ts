@@ -1,6 +1,6 @@
 /**
- * Every preset beside its provider (contract 7): what the provider's own SDK signs is accepted and handled, what differs in
- * a byte that matters is refused, over the real bundle in workerd.
+ * Every preset beside its provider, through the real bundle in workerd (contract 7). A delivery that the provider's own SDK
+ * signs is accepted and handled. One that differs in a signed byte is refused.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +39,7 @@ const deliver = (name: SenderName, { headers, body, query = '', chunk }: Deliver
     ...(chunk === undefined ? {} : { chunk }),
   })
 
-/** As the provider sends it. */
+/** Sends a delivery as the provider sends it. */
 async function send(name: SenderName, body: Uint8Array, event?: string) {
   const sender = senders[name]
   const signed = await sender.sign(body, { url: urlOf(name), ...(event === undefined ? {} : { event }) })
@@ -60,10 +60,10 @@ const formOf = (fields: Record<string, string>) => bytesOf(new URLSearchParams(f
 
 const isForm = (name: SenderName) => name === 'sms' || name === 'twilio'
 
-/** Those whose event key does not stand in the body, and slack, which reads any body as a form. */
+/** Senders whose event key is not in the body, and slack, which reads any body as a form. */
 const takesBytes = new Set<SenderName>(['codehost', 'github', 'shopify', 'emailservice', 'sendgrid', 'slack'])
 
-/** One body for every refusal, whatever its reason. */
+/** Expects the one body that every refusal has. */
 function refusalProblem({ status, headers, text }: { status: number; headers: Headers; text: string }) {
   const wanted = JSON.stringify({
     error: 'unauthorized',
@@ -108,7 +108,7 @@ describe.each(senderNames)('%s', (name) => {
     }
   })
 
-  it('every hostile twin is refused, with the one body', async () => {
+  it('every hostile variant is refused, with the one body', async () => {
     const hostile = await hostileVariants(sender, urlOf(name))
     expect(hostile.length).toBeGreaterThanOrEqual(30)
     expect(new Set(hostile.map(([what]) => what)).size).toBe(hostile.length)
@@ -125,7 +125,7 @@ describe.each(senderNames)('%s', (name) => {
 
 it('7.4 exactly 300 s old is accepted, 301 s is not', async () => {
   const names = senderNames.filter((name) => senders[name].scheme.isTimed || name === 'linear')
-  // the clock must not strike between the first delivery and the last answer: a few senders at a time, until it did not
+  // All deliveries must arrive within one second of the clock, so a few senders go at a time, and again if a second passed.
   for (let at = 0; at < names.length; at += 4) await withinOneSecond(names.slice(at, at + 4))
 }, 120_000)
 
@@ -141,7 +141,7 @@ async function withinOneSecond(names: readonly SenderName[]): Promise<void> {
     const answers = await Promise.all(
       signed.map(async ([name, age, delivery]) => [name, age, (await deliver(name, delivery)).status]),
     )
-    if (nowSeconds() !== second) continue // nobody knows which second each of them met
+    if (nowSeconds() !== second) continue // The second passed, so it is unknown at which second each delivery arrived.
     expect(answers).toEqual(signed.map(([name, age]) => [name, age, age === 300 ? 200 : 401]))
     return
   }
@@ -255,7 +255,7 @@ describe('7.6 handshakes and answers', () => {
       { plainToken: 'qgg8vlvZRS6UYooatFL8Aw', encryptedToken },
     ])
     expect(refusalProblem(await deliver('zoom', { headers: [], body }))).toBeUndefined()
-    // what could pass for a delivery is not signed
+    // A token that could pass for the signed bytes of a delivery is not signed.
     const forged = json({ event: 'endpoint.url_validation', payload: { plainToken: `v0:${nowSeconds()}:{}` } })
     expect((await send('zoom', forged)).text).toBe('{"ok":true,"handled":false}')
   })
@@ -375,7 +375,7 @@ describe('7.2 the token of gitlab', () => {
 })
 
 describe('7.2 Event Streams of twilio', () => {
-  /** JSON, whose hash is in the signed URL. */
+  /** Sends JSON whose hash is in the signed URL. */
   async function stream(body: Uint8Array) {
     const query = `?bodySHA256=${createHash('sha256').update(body).digest('hex')}`
     const headers = await senders.twilio.sign(body, { url: urlOf('twilio') + query })

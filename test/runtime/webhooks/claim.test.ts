@@ -1,4 +1,4 @@
-/** What the headers of a delivery claim, and whether the comparison covers every byte. */
+/** Claims in the headers of a delivery, and the comparison of every byte of a signature. */
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { misshapen } from '../../../runtime/webhooks/secret.ts'

@@ -67,7 +67,7 @@ function hostile(base: Base): Variant[] {
     withHeaders(base, (name, value) => [[name === header ? to : name, value]])
   const isAnyName = !base.scheme.header.startsWith('x-twilio-')
   return [
-    // Of two such headers neither can be preferred. The provider's own preset reads one name only.
+    // Neither of two such headers can be preferred. The provider's own preset reads one name only.
     ...(isAnyName
       ? ([['a second header of that ending', beside(`${spare}-signature`, base.signature)]] satisfies Variant[])
       : []),
