@@ -33,15 +33,28 @@ export function temporaryFolder(): string {
 /** A role as `stack/roles.json` declares it, with the permissions that the rules of the fixtures ask for. */
 export const declaredRole = (name: string): DeclaredRole => ({ name, default: false, permissions: ['orders.*'] })
 
-/** @param roles the names that `stack/roles.json` would declare. */
-export function targetOf(root: string, roles: string[] = [], out?: string): BuildOptions {
+/**
+ * @param roles the names that `stack/roles.json` would declare.
+ * @param administered path prefixes of administrative routes, which only the auth module has.
+ */
+export function targetOf(
+  root: string,
+  roles: string[] = [],
+  out?: string,
+  administered?: readonly string[],
+): BuildOptions {
   const file = path.join(root, 'stack/project.json')
   const declared = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : { project: 'test' }
-  return projectTarget(root, readProject(declared), roles.map(declaredRole), out)
+  const target = projectTarget(root, readProject(declared), roles.map(declaredRole), out)
+  return administered ? { ...target, administered } : target
 }
 
-export function buildProject(root: string, roles: string[] = []): Promise<BuildResult> {
-  return build(targetOf(root, roles))
+export function buildProject(
+  root: string,
+  roles: string[] = [],
+  administered?: readonly string[],
+): Promise<BuildResult> {
+  return build(targetOf(root, roles, undefined, administered))
 }
 
 /** @returns the refusals as a terminal without colour shows them. */

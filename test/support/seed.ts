@@ -14,12 +14,16 @@ export const evaluated: Slug[] = [
   'result-partly-unsaid',
 ]
 
+/** @returns the path prefixes that the auth module administers, for refusals that only the auth module can get. */
+export const administeredIn = (slug: Slug) => (slug === 'management-route-unguarded' ? ['/admin'] : undefined)
+
 /** Refusals that exclude others: of the entry's one module, of the one budget, and of a file that cannot be read. */
 const alone: Slug[] = [
   'entry-without-module',
   'entry-with-two-modules',
   'bundle-over-budget',
   'file-unreadable',
+  'management-route-unguarded',
   ...evaluated,
 ]
 
