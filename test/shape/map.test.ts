@@ -48,7 +48,9 @@ function entriesOf(text: string): Entry[] {
     else if (depth >= 0) {
       const [column = '', ...description] = line.trim().split(/ {2,}/)
       const words = column.split(/[\s,]+/)
-      entries.push({ depth, names: words, text: line.trim(), hasColumn: description.length > 0 })
+      // A list of names alone has no commas, but a description has some.
+      const hasColumn = description.length > 0 || !line.includes(',')
+      entries.push({ depth, names: words, text: line.trim(), hasColumn })
     }
   }
   return entries
