@@ -25,10 +25,10 @@ const slow = net.createServer((client) => {
   }, 100)
 })
 
-let passwords: ReturnType<typeof keysAt>['passwords']
+const passwordsIn = (root: string) => keysAt(path.join(root, '.stack/keys.json')).passwords
 
 const probe = useStack('test/edge/probe', async (root) => {
-  ;({ passwords } = keysAt(path.join(root, '.stack/keys.json')))
+  const passwords = passwordsIn(root)
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
   const { port } = slow.address() as net.AddressInfo
   const url = (login: 'stack_backend' | 'stack_backend_service') =>
@@ -49,7 +49,8 @@ it('one login’s password is not sent unasked because the server has asked for 
   const { token } = await probe.signUp()
   const ask = (as: 'caller' | 'service') => probe.call(`/sql/${as}`, { token, json: [{ text: 'select 1' }] })
   for (const as of ['caller', 'caller', 'service', 'service'] as const) expect((await ask(as)).status).toBe(200)
-  const sent = unasked.map(({ user, bytes }) => [user, Object.values(passwords).some((one) => bytes.includes(one))])
+  const passwords = Object.values(passwordsIn(probe.root))
+  const sent = unasked.map(({ user, bytes }) => [user, passwords.some((one) => bytes.includes(one))])
   expect(sent).toEqual([
     ['stack_backend', false],
     ['stack_backend', true],
