@@ -95,7 +95,7 @@ describe('gitlab', () => {
   it.each([
     ['a secret token', true],
     ['a secret toke', false],
-    ['a secret token ', true], // white space around the value of a header is no part of it
+    ['a secret token ', true], // White space around the value of a header is no part of it.
     ['a secret tokem', false],
     ['A secret token', false],
     ['a secret token, a secret token', false],

@@ -74,7 +74,7 @@ describe('7.10 what a secret may look like', () => {
       const hex = (y | (sign << 255n)).toString(16).padStart(64, '0')
       return Buffer.from(hex, 'hex').reverse().toString('hex')
     }
-    // a point of order eight generates the others: the order of the curve is 8 times a prime
+    // The order of the curve is 8 times a prime, so a point of order 8 generates the others.
     const prime = 2n ** 252n + 27742317777372353535851937790883648493n
     const small = new Set<bigint>()
     for (let y = 2n; small.size < 5; y++) {

@@ -25,7 +25,7 @@ describe('the URL scheme', () => {
 
   it('bytes that are no text are signed as they are', () => {
     expect([...sortedForm(bytes('a=%FF&a=%FE'))]).toEqual([0x61, 0xfe, 0x61, 0xff])
-    // no text counts as the same value
+    // Two values that are no text must not count as the same value.
     expect(sortedForm(bytes('a=%FF&a=%F4%8F%BF%BF%C3%BF&a=%ED%A0%80%FF')).length).toBe(3 + 1 + 6 + 4)
     expect([...sortedForm(bytes('a=%zz+%4'))]).toEqual([...Buffer.from('a%zz %4')])
   })
