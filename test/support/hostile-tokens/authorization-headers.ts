@@ -6,7 +6,7 @@ export function authorizationHeaders({
   genuine,
   head,
   body,
-  seal,
+  signature,
   keys: { strangerKey },
 }: TokenMaker): TokenClass {
   /** @returns a genuine token that makes the whole header as long as wanted. */
@@ -86,7 +86,7 @@ export function authorizationHeaders({
     ['two headers, a wrong one first', [`Bearer ${bad}`, `Bearer ${t}`]],
     ['two headers, one of them Basic', ['Basic eDp5', `Bearer ${t}`]],
     ['two headers, an empty one last', [`Bearer ${t}`, '']],
-    ['a token in two headers', [`Bearer ${head}.`, `${body}.${seal}`]],
+    ['a token in two headers', [`Bearer ${head}.`, `${body}.${signature}`]],
     ['three headers', [`Bearer ${t}`, `Bearer ${t}`, `Bearer ${t}`]],
   ]
   return {

@@ -51,7 +51,7 @@ export const jwkOf = (key: KeyObject): JsonWebKey => key.export({ format: 'jwk' 
 export const withoutKid = ({ kid: _, ...jwk }: Json) => jwk
 
 /** @returns a text that decodes to the same bytes, but whose spare bits differ. */
-export function spareBits(text: string): string {
+export function withSpareBits(text: string): string {
   const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   // Four characters encode three whole bytes and have no spare bits, but one character more encodes no byte.
   if (text.length % 4 === 0) return `${text}B`
@@ -59,7 +59,7 @@ export function spareBits(text: string): string {
 }
 
 /** Makes values until one is wanted. */
-export function searched(make: () => Buffer, isWanted: (bytes: Buffer) => boolean): Buffer {
+export function search(make: () => Buffer, isWanted: (bytes: Buffer) => boolean): Buffer {
   for (;;) {
     const made = make()
     if (isWanted(made)) return made

@@ -1,11 +1,11 @@
-import { bytesOf, ecdsa, encode, n, numberOf, p, searched, type TokenClass } from './base.ts'
+import { bytesOf, ecdsa, encode, n, numberOf, p, search, type TokenClass } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
 /** Signature values at the edges of the curve. */
-export function curve({ accept, refuse, unsigned, keys: { owner, key } }: TokenMaker): TokenClass {
-  const made = ecdsa(unsigned, key)
+export function curve({ accept, refuse, signingInput, keys: { owner, key } }: TokenMaker): TokenClass {
+  const made = ecdsa(signingInput, key)
   const [r, s] = [numberOf(made.subarray(0, 32)), numberOf(made.subarray(32))]
-  const of = (r: bigint, s: bigint) => `${unsigned}.${encode(Buffer.concat([bytesOf(r), bytesOf(s)]))}`
+  const of = (r: bigint, s: bigint) => `${signingInput}.${encode(Buffer.concat([bytesOf(r), bytesOf(s)]))}`
   const edges: [string, bigint][] = [
     ['0', 0n],
     ['1', 1n],
@@ -21,8 +21,8 @@ export function curve({ accept, refuse, unsigned, keys: { owner, key } }: TokenM
   const low = s > n >> 1n ? n - s : s
   const short = (from: number) =>
     encode(
-      searched(
-        () => ecdsa(unsigned, key),
+      search(
+        () => ecdsa(signingInput, key),
         (bytes) => bytes[from] === 0,
       ),
     )
@@ -33,8 +33,8 @@ export function curve({ accept, refuse, unsigned, keys: { owner, key } }: TokenM
       // ECDSA admits both values of s. Nothing identifies a token by its text, so the second form forges nothing.
       accept('the lower s', of(r, low)),
       accept('the higher s', of(r, n - low)),
-      accept('an r that begins with a zero', `${unsigned}.${short(0)}`),
-      accept('an s that begins with a zero', `${unsigned}.${short(32)}`),
+      accept('an r that begins with a zero', `${signingInput}.${short(0)}`),
+      accept('an s that begins with a zero', `${signingInput}.${short(32)}`),
     ],
     refused: [
       ...edges

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { ecdsa, encode, part, searched, spareBits, type TokenClass } from './base.ts'
+import { ecdsa, encode, part, search, type TokenClass, withSpareBits } from './base.ts'
 import type { TokenMaker } from './maker.ts'
 
 /** Parts that are not base64url, signed as they stand: a lenient decoder would find them genuine. */
 export function encodings({
   claims,
   header,
-  sealed,
+  signParts,
   make,
   accept,
   refuse,
   genuine,
   head,
   body,
-  seal,
+  signature,
   keys: { key },
 }: TokenMaker): TokenClass {
   // The parts have every length modulo 3 and both special characters, so that each way to spoil one has an effect.
@@ -48,10 +48,10 @@ export function encodings({
     ['a byte order mark before it', (text) => `\xef\xbb\xbf${text}`],
     ['one more character', (text) => `${text}A`],
     ['four more characters', (text) => `${text}AAAA`],
-    ['other trailing bits', spareBits],
+    ['other trailing bits', withSpareBits],
   ]
   const signed = whole.join('.')
-  const found = searched(
+  const found = search(
     () => ecdsa(signed, key),
     (bytes) => /[-_]/.test(encode(bytes)),
   )
@@ -59,7 +59,7 @@ export function encodings({
   const standardHead = standard(whole[0])
   const standardBody = standard(whole[1])
   const parts: [string, string][] = [
-    ['no header', `.${body}.${seal}`],
+    ['no header', `.${body}.${signature}`],
     ['no payload', `${first}..${third}`],
     ['no signature', `${first}.${body}.`],
     ['nothing but dots', '..'],
@@ -99,14 +99,14 @@ export function encodings({
     ],
     refused: [
       ...repairs.flatMap(([what, spoil]) => [
-        refuse(`${what}: header`, sealed(spoil(head), body)),
-        refuse(`${what}: header that was signed without`, `${spoil(head)}.${body}.${seal}`),
-        refuse(`${what}: payload`, sealed(head, spoil(body))),
-        refuse(`${what}: payload that was signed without`, `${head}.${spoil(body)}.${seal}`),
-        refuse(`${what}: signature`, `${head}.${body}.${spoil(seal)}`),
+        refuse(`${what}: header`, signParts(spoil(head), body)),
+        refuse(`${what}: header that was signed without`, `${spoil(head)}.${body}.${signature}`),
+        refuse(`${what}: payload`, signParts(head, spoil(body))),
+        refuse(`${what}: payload that was signed without`, `${head}.${spoil(body)}.${signature}`),
+        refuse(`${what}: signature`, `${head}.${body}.${spoil(signature)}`),
       ]),
-      refuse('standard base64: header', sealed(standardHead, whole[1])),
-      refuse('standard base64: payload', sealed(whole[0], standardBody)),
+      refuse('standard base64: header', signParts(standardHead, whole[1])),
+      refuse('standard base64: payload', signParts(whole[0], standardBody)),
       refuse('standard base64: signature', `${signed}.${standard(encode(found))}`),
       ...parts.map(([what, token]) => refuse(what, token)),
     ],

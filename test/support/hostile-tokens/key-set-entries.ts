@@ -1,5 +1,5 @@
 import { type Json, type TokenClass } from './base.ts'
-import { junk, loneKeys, ownerOf } from './key-set.ts'
+import { otherUseKeys, ownerOf, unusableEntries } from './key-set.ts'
 import type { TokenMaker } from './maker.ts'
 
 /** Entries of the key set that are no P-256 key for ES256 count as absent (contract 3.2), with their kid and without. */
@@ -10,11 +10,11 @@ export function keySetEntries({ make, accept, refuse, keys }: TokenMaker): Token
     name: 'the key set',
     accepted: usable.map((kid) => accept(`by the key ${kid}`, by(kid))),
     refused: [
-      ...junk(keys).flatMap((entry) => {
+      ...unusableEntries(keys).flatMap((entry) => {
         const kid = (entry as Json | null)?.['kid']
         return typeof kid === 'string' ? [refuse(`by the key ${kid}`, make({ kid }, {}, ownerOf(kid, keys)))] : []
       }),
-      ...[...loneKeys.entries()].map(([kid, by]) =>
+      ...[...otherUseKeys.entries()].map(([kid, by]) =>
         refuse(`by the key ${kid}, without a kid`, make({ kid: undefined }, {}, by)),
       ),
     ],

@@ -14,7 +14,7 @@ export const strangeKids = [
 ]
 
 /** Keys by id whose entry in the set allows another use only. No signature of theirs makes a token genuine. */
-export const loneKeys = new Map(
+export const otherUseKeys = new Map(
   [
     ...['use-enc', 'use-in-upper-case', 'use-null', 'use-list', 'alg-es384', 'alg-ecdh', 'alg-hs256'],
     ...['alg-in-lower-case', 'alg-null', 'derives', 'signs', 'does-nothing'],
@@ -22,16 +22,16 @@ export const loneKeys = new Map(
 )
 
 /** @returns the private key of an entry: its own one, or that of the issuer. */
-export const ownerOf = (kid: string, { key }: Keys): KeyObject => loneKeys.get(kid) ?? key
+export const ownerOf = (kid: string, { key }: Keys): KeyObject => otherUseKeys.get(kid) ?? key
 
 /** Entries that the worker must ignore (contract 3.2). */
-export function junk(keys: Keys): unknown[] {
+export function unusableEntries(keys: Keys): unknown[] {
   const { owner, rsa, ed25519, p384, p521, secp256k1, secret } = keys
   const { x, y } = owner.jwk as { x: string; y: string }
   const own = { kty: 'EC', crv: 'P-256', x, y }
   const flipped = Buffer.from(y, 'base64url')
   flipped[31]! ^= 1
-  const lonely = (kid: string, more: Json) => ({ ...jwkOf(createPublicKey(ownerOf(kid, keys))), kid, ...more })
+  const forOtherUse = (kid: string, more: Json) => ({ ...jwkOf(createPublicKey(ownerOf(kid, keys))), kid, ...more })
   return [
     null,
     1,
@@ -69,18 +69,18 @@ export function junk(keys: Keys): unknown[] {
     { ...own, kid: 'origin', x: encode(Buffer.alloc(32)), y: encode(Buffer.alloc(32)) },
     { ...own, kid: 'off-the-curve', y: encode(flipped) },
     { ...own, kid: 'x-of-p', x: encode(bytesOf(p)) },
-    lonely('use-enc', { use: 'enc' }),
-    lonely('use-in-upper-case', { use: 'SIG' }),
-    lonely('use-null', { use: null }),
-    lonely('use-list', { use: ['sig'] }),
-    lonely('alg-es384', { alg: 'ES384' }),
-    lonely('alg-ecdh', { alg: 'ECDH-ES' }),
-    lonely('alg-hs256', { alg: 'HS256' }),
-    lonely('alg-in-lower-case', { alg: 'es256' }),
-    lonely('alg-null', { alg: null }),
-    lonely('derives', { key_ops: ['deriveKey', 'deriveBits'] }),
-    lonely('signs', { key_ops: ['sign'] }),
-    lonely('does-nothing', { key_ops: [] }),
+    forOtherUse('use-enc', { use: 'enc' }),
+    forOtherUse('use-in-upper-case', { use: 'SIG' }),
+    forOtherUse('use-null', { use: null }),
+    forOtherUse('use-list', { use: ['sig'] }),
+    forOtherUse('alg-es384', { alg: 'ES384' }),
+    forOtherUse('alg-ecdh', { alg: 'ECDH-ES' }),
+    forOtherUse('alg-hs256', { alg: 'HS256' }),
+    forOtherUse('alg-in-lower-case', { alg: 'es256' }),
+    forOtherUse('alg-null', { alg: null }),
+    forOtherUse('derives', { key_ops: ['deriveKey', 'deriveBits'] }),
+    forOtherUse('signs', { key_ops: ['sign'] }),
+    forOtherUse('does-nothing', { key_ops: [] }),
   ]
 }
 
@@ -93,7 +93,7 @@ export function keySetOf(keys: Keys, issuer: string): string {
   return JSON.stringify({
     issuer,
     keys: [
-      ...junk(keys),
+      ...unusableEntries(keys),
       owner.jwk,
       second.jwk,
       withoutKid({ ...bare.jwk }),

@@ -5,7 +5,7 @@ import type { TokenMaker } from './maker.ts'
 /** HMACs keyed with the public key, in every form that libraries load one from. */
 export function keyedHashes({
   header,
-  sealed,
+  signParts,
   accept,
   refuse,
 
@@ -41,7 +41,7 @@ export function keyedHashes({
     `${head}.${body}.${createHmac(`sha${bits}`, secret).update(`${head}.${body}`).digest('base64url')}`
   return {
     name: 'HMAC keyed with what is public',
-    accepted: [accept('the same two parts, signed', sealed(part(header), body))],
+    accepted: [accept('the same two parts, signed', signParts(part(header), body))],
     refused: [256, 384, 512].flatMap((bits) =>
       forms.flatMap(([form, secret]) => [
         refuse(`HS${bits} with ${form}`, hmac(bits, part({ alg: `HS${bits}`, kid }), secret)),

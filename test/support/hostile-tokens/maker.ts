@@ -29,10 +29,10 @@ export interface TokenMaker {
   genuine: string
   head: string
   body: string
-  seal: string
-  unsigned: string
+  signature: string
+  signingInput: string
   /** Signs two encoded parts as they are given. */
-  sealed(head: string, body: string, by?: KeyObject): string
+  signParts(head: string, body: string, by?: KeyObject): string
   /** A genuine token with the given changes. */
   make(head?: Part, body?: Part, by?: KeyObject): string
   accept(name: string, token: string, id?: string): Accepted
@@ -44,14 +44,14 @@ export async function createTokenMaker({ issuer: iss, audience: aud, attacker }:
   const keys = await createKeys()
   const claims: Json = { sub: 'usr_1', iss, aud, iat: now, exp: now + 900 }
   const header: Json = { alg: 'ES256', kid }
-  const sealed = (head: string, body: string, by = keys.key) =>
+  const signParts = (head: string, body: string, by = keys.key) =>
     `${head}.${body}.${encode(ecdsa(`${head}.${body}`, by))}`
   const merged = (changed: Part, base: Json) =>
     typeof changed === 'string' || changed instanceof Uint8Array ? changed : { ...base, ...changed }
   const make = (head: Part = {}, body: Part = {}, by = keys.key) =>
-    sealed(part(merged(head, header)), part(merged(body, claims)), by)
+    signParts(part(merged(head, header)), part(merged(body, claims)), by)
   const genuine = make()
-  const [head, body, seal] = genuine.split('.') as [string, string, string]
+  const [head, body, signature] = genuine.split('.') as [string, string, string]
   return {
     iss,
     aud,
@@ -64,9 +64,9 @@ export async function createTokenMaker({ issuer: iss, audience: aud, attacker }:
     genuine,
     head,
     body,
-    seal,
-    unsigned: `${head}.${body}`,
-    sealed,
+    signature,
+    signingInput: `${head}.${body}`,
+    signParts,
     make,
     accept: (name, token, id = 'usr_1') => [name, { lines: bearer(token), id }],
     refuse: (name, token) => [name, bearer(token)],

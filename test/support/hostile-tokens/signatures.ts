@@ -11,14 +11,14 @@ export function signatures({
   refuse,
   head,
   body,
-  seal,
-  unsigned,
+  signature,
+  signingInput,
   keys: { key, second, strangerKey },
 }: TokenMaker): TokenClass {
-  const made = Buffer.from(seal, 'base64url')
-  const of = (bytes: Uint8Array) => `${unsigned}.${encode(bytes)}`
+  const made = Buffer.from(signature, 'base64url')
+  const of = (bytes: Uint8Array) => `${signingInput}.${encode(bytes)}`
   const zero = Buffer.alloc(1)
-  const der = sign('sha256', Buffer.from(unsigned), key)
+  const der = sign('sha256', Buffer.from(signingInput), key)
   const otherBody = part({ ...claims, sub: 'usr_2' })
   const otherHead = part({ ...header, typ: 'JWT' })
   const over = (text: string | Uint8Array, hash = 'sha256') =>
@@ -26,7 +26,7 @@ export function signatures({
   const reversed = (bytes: Uint8Array) => Buffer.from(bytes).reverse()
   return {
     name: 'signatures',
-    accepted: [accept('made again', of(ecdsa(unsigned, key))), accept('once more', of(ecdsa(unsigned, key)))],
+    accepted: [accept('made again', of(ecdsa(signingInput, key))), accept('once more', of(ecdsa(signingInput, key)))],
     refused: [
       refuse('DER', of(der)),
       refuse('DER of 64 bytes', of(Buffer.concat([der, Buffer.alloc(64)]).subarray(0, 64))),
@@ -41,25 +41,25 @@ export function signatures({
       refuse('it twice', of(Buffer.concat([made, made]))),
       refuse('132 bytes', of(Buffer.alloc(132))),
       refuse('4 KiB', of(Buffer.alloc(4096))),
-      refuse('in hex', `${unsigned}.${made.toString('hex')}`),
-      refuse('encoded twice', of(Buffer.from(seal))),
+      refuse('in hex', `${signingInput}.${made.toString('hex')}`),
+      refuse('encoded twice', of(Buffer.from(signature))),
       refuse('its bytes from back to front', of(reversed(made))),
       refuse('little-endian numbers', of(Buffer.concat([reversed(made.subarray(0, 32)), reversed(made.subarray(32))]))),
-      refuse('of another header', `${otherHead}.${body}.${seal}`),
-      refuse('of another payload', `${head}.${otherBody}.${seal}`),
-      refuse('of the same header in another order', `${part({ kid, alg: 'ES256' })}.${body}.${seal}`),
+      refuse('of another header', `${otherHead}.${body}.${signature}`),
+      refuse('of another payload', `${head}.${otherBody}.${signature}`),
+      refuse('of the same header in another order', `${part({ kid, alg: 'ES256' })}.${body}.${signature}`),
       refuse('of the payload alone', over(part(claims))),
       refuse('of the header alone', over(part(header))),
       refuse('of the JSON', over(`${JSON.stringify(header)}.${JSON.stringify(claims)}`)),
       refuse('of both parts without a dot', over(part(header) + part(claims))),
-      refuse('of both parts and a newline', over(`${unsigned}\n`)),
-      refuse('of both parts and a dot', over(`${unsigned}.`)),
-      refuse('of both parts in UTF-16', over(Buffer.from(unsigned, 'utf16le'))),
+      refuse('of both parts and a newline', over(`${signingInput}\n`)),
+      refuse('of both parts and a dot', over(`${signingInput}.`)),
+      refuse('of both parts in UTF-16', over(Buffer.from(signingInput, 'utf16le'))),
       refuse('of nothing', over('')),
-      refuse('with SHA-1', over(unsigned, 'sha1')),
-      refuse('with SHA-384', over(unsigned, 'sha384')),
-      refuse('with SHA-512', over(unsigned, 'sha512')),
-      refuse('with SHA3-256', over(unsigned, 'sha3-256')),
+      refuse('with SHA-1', over(signingInput, 'sha1')),
+      refuse('with SHA-384', over(signingInput, 'sha384')),
+      refuse('with SHA-512', over(signingInput, 'sha512')),
+      refuse('with SHA3-256', over(signingInput, 'sha3-256')),
       refuse('of a fresh key', make({}, {}, strangerKey)),
       refuse('of another key of the set', make({}, {}, privateOf(second))),
       refuse('of a fresh key, without a kid', make({ kid: undefined }, {}, strangerKey)),

@@ -82,7 +82,7 @@ export const withoutHeader = ({ headers, ...delivery }: Delivery, header: string
 })
 
 /** @returns the base with a body so much longer that its signature is a wanted one. */
-export function searched(base: Base, isWanted: (signature: string) => boolean): Base {
+export function search(base: Base, isWanted: (signature: string) => boolean): Base {
   for (let length = 0; length < 5_000; length++) {
     const claim = { ...base.claim, body: bytesOf(base.claim.body, 'x'.repeat(length)) }
     const signature = signatureOf(base.scheme, claim)

@@ -6,7 +6,7 @@ import {
   bytesOf,
   type Delivery,
   type SchemeVariants,
-  searched,
+  search,
   type Variant,
   withHeaders,
   withSignature,
@@ -39,7 +39,7 @@ function numbersOf(signature: Uint8Array): { r: bigint; s: bigint } {
 function hostile(base: Base): Variant[] {
   const isNegative = (value: bigint) => bytesOfNumber(value).length === 32 && bytesOfNumber(value)[0]! >= 0x80
   // r needs the leading zero byte and s does not, so that both cases can be spoilt.
-  const { claim, signature } = searched(base, (text) => {
+  const { claim, signature } = search(base, (text) => {
     const { r, s } = numbersOf(Buffer.from(text, 'base64'))
     return isNegative(r) && bytesOfNumber(s).length === 32 && !isNegative(s)
   })
@@ -117,7 +117,7 @@ function legitimate(base: Base): Variant[] {
   const of = (bytes: Uint8Array) => withSignature(base, encode(bytes, 'base64'))
   const { r, s } = numbersOf(Buffer.from(signature, 'base64'))
   const length = (isWanted: (r: number, s: number) => boolean) => {
-    const found = searched(base, (text) => {
+    const found = search(base, (text) => {
       const numbers = numbersOf(Buffer.from(text, 'base64'))
       return isWanted(integer(numbers.r).length - 2, integer(numbers.s).length - 2)
     })

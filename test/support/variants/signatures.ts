@@ -1,7 +1,7 @@
 /** Hostile variants of the signature: its text, what it covers, its encoding, its key and its prefix. */
 import { createHash, createHmac } from 'node:crypto'
 import { type Encoding, encode } from '../schemes.ts'
-import { type Base, bytesOf, searched, signatureOf, type Variant, withHeader, withSignature } from './base.ts'
+import { type Base, bytesOf, search, signatureOf, type Variant, withHeader, withSignature } from './base.ts'
 
 /** Another text of the signature, or a signature of other bytes. */
 export function hostileSignatures(base: Base): Variant[] {
@@ -70,7 +70,7 @@ export function hostileEncodings(base: Base): Variant[] {
     return [`${to} instead of ${encoding}${what}`, withSignature(from, encode(bytes, to))]
   }
   if (encoding === 'hex') {
-    const zero = searched(base, (signature) => /^(..)*?00/.test(signature))
+    const zero = search(base, (signature) => /^(..)*?00/.test(signature))
     const at = /^(?:..)*?(?=00)/.exec(zero.signature)![0].length
     return [
       other('', base, 'base64'),
@@ -94,7 +94,7 @@ export function hostileEncodings(base: Base): Variant[] {
   }
   const isUrl = encoding === 'base64url'
   // This signature has letters that the two alphabets do not share, and in base64 some padding.
-  const told = searched(base, (signature) => /[-_+/]/.test(signature) && (isUrl || signature.endsWith('=')))
+  const told = search(base, (signature) => /[-_+/]/.test(signature) && (isUrl || signature.endsWith('=')))
   const canonical = /^(.*?)([A-Za-z0-9+/_-])(=*)$/.exec(told.signature)!
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const letter = canonical[2]!.replace('-', '+').replace('_', '/')
