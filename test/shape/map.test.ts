@@ -65,8 +65,9 @@ function sectionsOf(entries: readonly Entry[]): Section[] {
     const end = hasColumn ? -1 : words.findIndex((word) => !exists(parent.folder, word))
     const names = end === -1 ? words : words.slice(0, end)
     parent.names.push(...names)
-    const [first = ''] = names
-    if (first.endsWith('/')) {
+    const [first = '', second] = names
+    // Several folders in one line are a group, and the line describes their content as a whole.
+    if (first.endsWith('/') && second === undefined) {
       const section = { folder: path.posix.join(parent.folder, first.slice(0, -1)), names: [], text }
       sections.push(section)
       above.push({ depth, section })
