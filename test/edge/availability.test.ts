@@ -99,7 +99,7 @@ describe.runIf(isLinux)('beside', () => {
       await flood.stop()
       expect(failures).toEqual([])
       expect(most - before).toBeLessThan(mostGrowth)
-      expect([sent > 0, asked > 10]).toEqual([true, true])
+      expect([sent > 0, asked > 2]).toEqual([true, true])
       // After the flood, the attacker's own requests are served again.
       await expect
         .poll(async () => (await probe.call('/mine', { token: attacker.token })).status, { timeout: 15_000 })
