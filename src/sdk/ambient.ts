@@ -2,7 +2,7 @@
 import { roleName } from '../wire/permissions.ts'
 import { RoleNotDefined, TransportError } from './errors.ts'
 import type { StackRoleName } from './gates.ts'
-import { currentScope, type LogLevel, type Row, type Session } from './scope.ts'
+import { currentScope, type LogLevel, type Queries, type Row } from './scope.ts'
 import type { StorageBucket } from './storage.ts'
 
 /** The database as one of the request's two transactions sees it. */
@@ -13,7 +13,7 @@ export interface DatabaseSession {
   query<T = Row>(text: string, parameters?: readonly unknown[]): Promise<T[]>
 }
 
-function session(current: () => Session): DatabaseSession {
+function sessionOver(current: () => Queries): DatabaseSession {
   return {
     // async, so that OutsideRequest is a rejection like every other failure of a query
     async sql<T>(strings: TemplateStringsArray, ...values: unknown[]) {
@@ -28,13 +28,13 @@ function session(current: () => Session): DatabaseSession {
   }
 }
 
-const service = session(() => currentScope('Database').service)
+const service = sessionOver(() => currentScope('Database').service)
 
 /** The request's database. Both transactions commit when the handler returns and roll back when it throws. */
 export const Database: DatabaseSession & {
   /** The same on a second connection that bypasses row-level security: for webhooks, and for what users may not do. */
   $asService(): DatabaseSession
-} = { ...session(() => currentScope('Database').caller), $asService: () => service }
+} = { ...sessionOver(() => currentScope('Database').caller), $asService: () => service }
 
 function line(level: LogLevel) {
   return (message: string, fields?: Record<string, unknown>): void => currentScope('Log').log(level, message, fields)

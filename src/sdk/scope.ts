@@ -7,7 +7,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type Row = Record<string, unknown>
 
 /** One transaction of the request. */
-export interface Session {
+export interface Queries {
   /** @returns the rows. Parameters are bound, never spliced into the text. */
   query<T = Row>(text: string, parameters?: readonly unknown[]): Promise<T[]>
 }
@@ -19,9 +19,9 @@ export interface RequestScope {
   env: Record<string, unknown>
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   /** The transaction bound to the caller; opened by its first query. */
-  caller: Session
+  caller: Queries
   /** The transaction on the second connection, which bypasses row-level security; opened by its first query. */
-  service: Session
+  service: Queries
   /** Calls the auth worker's management surface with the service-role key. @param path below `/v1/management/auth`. @throws Error when nobody answers. */
   manage(method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response>
   /** The handler has returned: what it left running is outside. */
