@@ -2,7 +2,6 @@
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
-import type { BuildOptions } from '../index.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
@@ -23,10 +22,16 @@ export interface Linked {
   usesServices: boolean
 }
 
-export function link(
-  application: Application,
-  { databaseRoles, maxBodyBytes, rpc }: Required<Pick<BuildOptions, 'databaseRoles' | 'maxBodyBytes' | 'rpc'>>,
-): Linked {
+/** The part of the table that the target decides, and not the project's source. */
+export interface LinkOptions {
+  databaseRoles: RouteTable['databaseRoles']
+  /** Longest request body in bytes of a route that declares no `maxBodyBytes` (contract 2.11). */
+  maxBodyBytes: number
+  /** Methods that a service binding offers (contract 9.9). */
+  rpc: readonly { class: string; method: string }[]
+}
+
+export function link(application: Application, { databaseRoles, maxBodyBytes, rpc }: LinkOptions): Linked {
   const { components, declarations, indexOf } = linkContainer(application)
   const [root] = application.roots
   const distinct = (list: 'controllers' | 'providers') => [

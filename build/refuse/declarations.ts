@@ -19,7 +19,7 @@ import {
 import { insertion, sdkNameIn } from '../edits.ts'
 import { hintFor, isServerFramework } from '../elsewhere.ts'
 import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { checkHooks } from './never-called.ts'
 import { once } from './once.ts'
 

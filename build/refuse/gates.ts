@@ -18,7 +18,7 @@ import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { routesOf } from '../routes.ts'
 import { describe } from '../values.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 import { checkForm, type Form } from './options.ts'
 

@@ -1,10 +1,10 @@
 /** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
-import type { DeclaredRole } from '../../src/wire/project.ts'
 import { type Application, constructedIn } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option, type Span } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
 import { checkBundle } from './bundle.ts'
 import { checkContainer } from './container.ts'
+import type { BuildContext } from './context.ts'
 import { checkDeclarations } from './declarations.ts'
 import { checkGates } from './gates.ts'
 import { checkImports } from './imports.ts'
@@ -13,22 +13,6 @@ import { checkModules } from './modules.ts'
 import { checkRoutes } from './routes.ts'
 import { checkSchemas } from './schemas.ts'
 import { checkWebhooks } from './webhooks.ts'
-
-/** What a project may not take, and what else it declares. */
-export interface BuildContext {
-  /** Path prefixes that somebody else answers. */
-  reserved: readonly Reserved[]
-  /** Declared in `stack/roles.json`. */
-  roles: readonly DeclaredRole[]
-  /** Rules that are not in force: what shows that each of them is needed. */
-  without?: ReadonlySet<Slug>
-}
-
-export interface Reserved {
-  /** Without a trailing slash. */
-  path: string
-  owner: string
-}
 
 /** What may only seem so while a file with a module in it does not parse: its lists are not known. */
 const ofLists = new Set<Slug>([

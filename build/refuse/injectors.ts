@@ -5,7 +5,7 @@ import { type Decorator, hasRole, injectors, type Member, methods, type Span, te
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 import { checkArguments, type Form } from './options.ts'
 

@@ -2,7 +2,7 @@
 import type { Application } from '../application.ts'
 import type { ClassDeclaration, Span } from '../declaration.ts'
 import type { Refusal } from '../refusals/index.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 
 type Judge = (declaration: ClassDeclaration, application: Application, context: BuildContext) => Refusal<Span>[]
 

@@ -3,7 +3,7 @@ import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, type Decorator, decoratorOf, hasRole, type Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../routes.ts'
-import type { BuildContext, Reserved } from './index.ts'
+import type { BuildContext, Reserved } from './context.ts'
 import { once } from './once.ts'
 import { checkArguments, type Form } from './options.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven, schemaOf } from '../schemas.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 
 export function checkSchemas(application: Application, context: BuildContext): Refusal<Span>[] {
