@@ -1,7 +1,7 @@
 /** 5.3 calls in policies that run once for each row, read from the text of a migration. */
 import { describe, expect, it } from 'vitest'
 import { unwrappedCalls } from '../../build/read/policies.ts'
-import { readMigration } from '../../build/read/relations.ts'
+import { readMigration } from '../../build/read/sql.ts'
 
 const found = (sql: string) =>
   unwrappedCalls(readMigration('', sql)).map(({ name, place }) => [name, sql.slice(place.start, place.end)])

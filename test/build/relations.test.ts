@@ -1,7 +1,7 @@
 /** 5.5 what migrations prove of tables and views, read from their text: who may reach them, and what guards them. */
 import { describe, expect, it } from 'vitest'
-import { readMigration, relationsOf } from '../../build/read/relations.ts'
-import { statementsOf, tokensOf } from '../../build/read/sql.ts'
+import { relationsOf } from '../../build/read/relations.ts'
+import { readMigration, statementsOf, tokensOf } from '../../build/read/sql.ts'
 
 /** Relations that every user reaches although nothing guards them. */
 function open(...migrations: string[]): string[] {
