@@ -1,6 +1,7 @@
 /** The files of a project's `migrations/`, in the order in which they run (contract 5.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import type { Declarations } from '../declaration.ts'
 import { reasonOf } from '../sources.ts'
 import { type MigrationText, readMigration } from './sql.ts'
@@ -32,7 +33,7 @@ function numberOf(name: string): bigint {
 
 /** @param root absolute path of the project. @returns absolute paths. */
 export function migrationsOf(root: string): string[] {
-  const folder = path.join(root, 'migrations')
+  const folder = path.join(root, projectPaths.migrations)
   return migrationsIn(folder).map((name) => path.join(folder, name))
 }
 
@@ -47,7 +48,7 @@ export function createMigrationReader(root: string): () => Migrations {
   return () => {
     const unreadable: Declarations['unreadable'] = []
     const read = migrationsOf(root).flatMap((absolute) => {
-      const file = `migrations/${path.basename(absolute)}`
+      const file = `${projectPaths.migrations}/${path.basename(absolute)}`
       let sql: string | undefined
       try {
         sql = fs.readFileSync(absolute, 'utf8').replace(/^\ufeff/, '')

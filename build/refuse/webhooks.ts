@@ -2,7 +2,7 @@
 import { nearest } from '../../src/wire/nearest.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import {
-  impossibleKey,
+  eventKeyFault,
   isStandardWebhooks,
   presets,
   type Signature,
@@ -191,7 +191,7 @@ function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
   const scheme = presets[provider as WebhookProvider]
   return boundEvents(declaration).flatMap(({ event }) => {
     const key = text(event)
-    const reason = key === undefined ? undefined : impossibleKey(scheme, key)
+    const reason = key === undefined ? undefined : eventKeyFault(scheme, key)
     return reason === undefined
       ? []
       : [refusal('webhook-event-impossible', event!.place, { event: key!, provider: provider!, reason })]

@@ -1,4 +1,5 @@
 import { Controller, Delete, Get, OptionalUser, Param, Post, Put, Req, type UserT } from '@stack/backend'
+import { userId } from '../wire/ids.ts'
 import { roleName } from '../wire/permissions.ts'
 import { type DeclaredRole, InvalidDeclaration, readRole } from '../wire/project.ts'
 import { authError, bodyOf } from './answers.ts'
@@ -73,8 +74,6 @@ export class RolesController {
     }
   }
 }
-
-const userId = /^usr_[A-Za-z0-9_-]{1,64}$/
 
 function judgedRole(body: unknown): DeclaredRole {
   try {

@@ -1,4 +1,5 @@
 /** Services that are imported, never injected; each acts for the request that is being served (contract 2.4 – 2.6). */
+import { userId as userIdForm } from '../wire/ids.ts'
 import { roleName } from '../wire/permissions.ts'
 import { RoleNotDefined, TransportError } from './errors.ts'
 import type { StackRoleName } from './gates.ts'
@@ -55,8 +56,8 @@ export const Secrets = {
 
 async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: string): Promise<unknown> {
   const { manage: call } = currentScope('Auth')
-  // what cannot be a part of the path must not become another path
-  if (!/^usr_[A-Za-z0-9_-]{1,64}$/.test(userId)) {
+  // an id with a slash in it would call another route
+  if (!userIdForm.test(userId)) {
     throw new TransportError('user_not_found', 404, `there is no user "${userId}"`)
   }
   if (role !== undefined && !roleName.test(role)) throw new RoleNotDefined(role)

@@ -24,7 +24,7 @@ import { createStore } from '../../runtime/webhooks/store.ts'
 import { urlsOf } from '../../runtime/webhooks/urls.ts'
 import { refuseBodyTime, refuseTimestamp } from '../../runtime/webhooks/window.ts'
 import {
-  impossibleKey,
+  eventKeyFault,
   isStandardWebhooks,
   type Proof,
   presets,
@@ -606,7 +606,7 @@ describe('7.2 which event a delivery is about', () => {
     ['shopify', 'orders/create', true],
     ['linear', 'Issue.create', true],
   ])('a build warns of a key that can never arrive: %s %j %s', (provider, bound, isPossible) => {
-    expect(impossibleKey(presets[provider], bound) === undefined).toBe(isPossible)
+    expect(eventKeyFault(presets[provider], bound) === undefined).toBe(isPossible)
   })
 })
 
