@@ -20,7 +20,7 @@ import { isLost } from './read/imports.ts'
 import { createReader } from './read/index.ts'
 import { migrationsOf } from './read/migrations.ts'
 import type { Refusal } from './refusals/index.ts'
-import { byPlace, refuse } from './refuse/index.ts'
+import { byPlace, checkApplication } from './refuse/index.ts'
 
 /** A project that is built again and again: what did not change is not read again. */
 export interface Compiler {
@@ -49,6 +49,7 @@ export function openCompiler({
   out,
   reserved,
   databaseRoles,
+  administered,
   maxBodyBytes,
   rpc = [],
   project,
@@ -69,7 +70,7 @@ export function openCompiler({
     const file = program.sources.read(absolute)
     return file.needs.some((need) => need.place.start === start && isLost(program, file, need))
   }
-  const context = { reserved, roles: project?.roles ?? [] }
+  const context = { reserved, administered, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
   const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
   const schemas = createSchemaReader(program, packageRoot)
@@ -82,7 +83,7 @@ export function openCompiler({
     check(touched) {
       if (touched) program.refresh(touched)
       const application = applicationOf(read())
-      const refusals = refuse(application, context).map((one) => located(one, program))
+      const refusals = checkApplication(application, context).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
       const linked = isRefused ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
       if (linked && isLast) {

@@ -7,6 +7,11 @@ export interface BuildContext {
   reserved: readonly Reserved[]
   /** The roles that `stack/roles.json` declares. */
   roles: readonly DeclaredRole[]
+  /**
+   * Paths below which every route administers the stack, and so declares `serviceRole` (contract 4.6). Only the auth module has
+   * such paths. Where there are none, the rule itself is refused.
+   */
+  administered?: readonly string[] | undefined
   /** Refusals to leave out. Tests use this to show that each rule is needed. */
   without?: ReadonlySet<Slug>
 }

@@ -22,7 +22,7 @@ const ofLists = new Set<Slug>([
   'export-not-provided',
 ])
 
-export function refuse(application: Application, context: BuildContext): Refusal<Span>[] {
+export function checkApplication(application: Application, context: BuildContext): Refusal<Span>[] {
   const { syntaxErrors, classes, entry, lostImports, unreadable } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const isComplete = syntaxErrors.length + lostImports.length + unreadable.length === 0

@@ -1,12 +1,13 @@
 /**
  * The shape of every error of both workers (contract 6.1) and the codes that both workers use (6.2). The codes of the auth
- * module's own routes stand in `src/auth/answers.ts`, because a module ships its errors. `test/shape/lists.test.ts` holds
+ * module's own routes stand in `src/auth/shared/errors.ts`, because a module ships its errors. `test/shape/lists.test.ts` holds
  * every code that is thrown to these two files.
  */
 
 /** Each code with its status, and with the description of an error that gives none. */
 export const errorCodes = {
   invalid_request: { status: 400, description: 'the request is not valid' },
+  unknown_parameter: { status: 400, description: 'there is no such query parameter' },
   unauthorized: { status: 401, description: 'a valid access token is required' },
   forbidden: { status: 403, description: 'this is not allowed' },
   email_not_verified: { status: 403, description: 'a verified email address is required' },
