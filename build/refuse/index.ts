@@ -1,4 +1,4 @@
-/** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
+/** Checks a whole application and returns all refusals at once. Pure: tests call it with plain declarations. */
 import { type Application, constructedIn } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option, type Span } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
@@ -14,14 +14,15 @@ import { checkRoutes } from './routes.ts'
 import { checkSchemas } from './schemas.ts'
 import { checkWebhooks } from './webhooks.ts'
 
-/** What may only seem so while a file with a module in it does not parse: its lists are not known. */
-const ofLists = new Set<Slug>([
+/** Refusals that may be wrong while a file with a module does not parse, because the module's lists are not known. */
+const listSlugs = new Set<Slug>([
   'class-not-listed',
   'dependency-not-provided',
   'entry-without-module',
   'export-not-provided',
 ])
 
+/** @returns the refusals, sorted by file and place. */
 export function checkApplication(application: Application, context: BuildContext): Refusal<Span>[] {
   const { syntaxErrors, classes, entry, lostImports, unreadable } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
@@ -41,7 +42,7 @@ export function checkApplication(application: Application, context: BuildContext
     ...checkWebhooks(application),
   ].filter(({ place, slug }) => {
     if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
-    return !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug))
+    return !unparsed.has(place.file) && !(hasUnreadLists && listSlugs.has(slug))
   })
   const all = [...checkImports(application.declarations), ...checkDeclarations(application, context), ...refusals]
   return all
@@ -49,7 +50,7 @@ export function checkApplication(application: Application, context: BuildContext
     .sort(byPlace)
 }
 
-/** The classes that a module may mean by a name whose import leads nowhere, with all that these list: where each stands. */
+/** Places of the classes that a module may list by a name whose import leads to no file, and of all that these list. */
 function maybeListed({ byId, declarations, modules }: Application): Set<string> {
   const lost = new Set(modules.flatMap(lostNames))
   const found = new Set(declarations.classes.filter(({ name }) => lost.has(name)))
@@ -75,6 +76,7 @@ function lostNames(module: ClassDeclaration): string[] {
   })
 }
 
+/** Orders refusals by file, place and slug. */
 export function byPlace({ place: a, slug: one }: Refusal<Span>, { place: b, slug: other }: Refusal<Span>): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return a.start - b.start || (one < other ? -1 : one > other ? 1 : 0)

@@ -1,4 +1,4 @@
-/** What a decorator is given: known at build, of the right form, and no key that nobody reads. */
+/** Checks the arguments of decorators: they are known at build, have the right form, and have no unknown key. */
 import { nearest } from '../../src/wire/nearest.ts'
 import { type Decorator, isReadable, option, type Span, type StaticValue, unreadable } from '../declaration.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
@@ -6,23 +6,23 @@ import { isGiven } from '../schemas.ts'
 import { describe } from '../values.ts'
 import { checkRecipe } from './recipes.ts'
 
-/** A form that a value must have. */
+/** The form that a value must have. */
 export type Form =
   | { is: 'string' | 'boolean' | 'header' | 'url' }
   /** `providers` also takes recipes. */
   | { is: 'classes' | 'providers' }
   | { is: 'number'; from: number; to: number; not?: readonly number[] }
   | { is: 'one of'; values: readonly (string | number | boolean)[] }
-  /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
+  /** `required` names keys that must be there, each with an example for the fix. `isStrict` refuses the value `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
   | { is: 'origin' }
   | { is: 'list'; of: Form }
-  /** `true`, `false`, or more to say than that. */
+  /** `true`, `false`, or an object with options. */
   | { is: 'boolean or'; record: Form & { is: 'record' } }
-  /** Judged elsewhere. */
+  /** Another check is in charge of the value. */
   | { is: 'anything' }
 
-/** @param what how a message names the value, like `"status" of @Get`. */
+/** @param what the name of the value in a message, like `"status" of @Get`. */
 export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<Span>[] {
   if (form.is === 'anything') return []
   if (fact.kind === 'unknown') {
@@ -34,41 +34,41 @@ export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<
         typeof fact.value === 'string' &&
         /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(fact.value)
         ? []
-        : [malformed(fact, what, 'the name of a header')]
+        : [malformedRefusal(fact, what, 'the name of a header')]
     case 'origin':
       return fact.kind === 'literal' && isOrigin(fact.value)
         ? []
-        : [malformed(fact, what, 'an origin like "https://app.example", or "*"')]
+        : [malformedRefusal(fact, what, 'an origin like "https://app.example", or "*"')]
     case 'list':
-      if (fact.kind !== 'list') return [malformed(fact, what, 'a list')]
+      if (fact.kind !== 'list') return [malformedRefusal(fact, what, 'a list')]
       return fact.items.flatMap((item) => checkForm(item, form.of, `an item of ${what}`))
     case 'url':
       return fact.kind === 'literal' && typeof fact.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(fact.value)
         ? []
-        : [malformed(fact, what, 'an http or https URL without a query')]
+        : [malformedRefusal(fact, what, 'an http or https URL without a query')]
     case 'boolean or':
       return fact.kind === 'record'
         ? checkRecord(fact, form.record, what)
         : fact.kind === 'literal' && typeof fact.value === 'boolean'
           ? []
-          : [malformed(fact, what, 'true, false or an object')]
+          : [malformedRefusal(fact, what, 'true, false or an object')]
     case 'record':
-      return fact.kind === 'record' ? checkRecord(fact, form, what) : [malformed(fact, what, 'an object')]
+      return fact.kind === 'record' ? checkRecord(fact, form, what) : [malformedRefusal(fact, what, 'an object')]
     case 'classes':
     case 'providers':
-      if (fact.kind !== 'list') return [malformed(fact, what, 'a list of classes')]
+      if (fact.kind !== 'list') return [malformedRefusal(fact, what, 'a list of classes')]
       return fact.items.flatMap((item) => {
         if (item.kind === 'unknown') {
           const about = { what: `an item of ${what}`, text: item.text, isClass: true }
           return [consequence(refusal('option-not-constant', item.place, about), item.isLost)]
         }
         if (form.is === 'providers' && item.kind === 'record') return checkRecipe(item)
-        return item.kind === 'class' ? [] : [malformed(item, `an item of ${what}`, 'a class')]
+        return item.kind === 'class' ? [] : [malformedRefusal(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
       return fact.kind === 'literal' && (form.values as readonly unknown[]).includes(fact.value)
         ? []
-        : [malformed(fact, what, form.values.map((value) => JSON.stringify(value)).join(' or '))]
+        : [malformedRefusal(fact, what, form.values.map((value) => JSON.stringify(value)).join(' or '))]
     case 'number': {
       const isFitting =
         fact.kind === 'literal' &&
@@ -80,7 +80,7 @@ export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<
       return isFitting
         ? []
         : [
-            malformed(
+            malformedRefusal(
               fact,
               what,
               `a whole number from ${form.from} to ${form.to}${form.not ? ` except ${form.not.join(' and ')} (for 204 return nothing)` : ''}`,
@@ -88,7 +88,9 @@ export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<
           ]
     }
     default:
-      return fact.kind === 'literal' && typeof fact.value === form.is ? [] : [malformed(fact, what, `a ${form.is}`)]
+      return fact.kind === 'literal' && typeof fact.value === form.is
+        ? []
+        : [malformedRefusal(fact, what, `a ${form.is}`)]
   }
 }
 
@@ -114,16 +116,16 @@ function checkRecord(
     if (!isStrict && value.kind === 'literal' && value.value === undefined) return []
     return checkForm(value, form, `"${key}" of ${where}`)
   })
-  // what a spread that cannot be read may bring is not missed
+  // a spread that cannot be read may hold the key
   const missing = Object.entries(required).filter(([key]) => isReadable(fact) && option(fact, key) === undefined)
   return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
 }
 
-function malformed(fact: StaticValue, what: string, expected: string): Refusal<Span> {
+function malformedRefusal(fact: StaticValue, what: string, expected: string): Refusal<Span> {
   return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
 }
 
-/** As browsers write it: no path, no capital letter, no port that goes without saying. */
+/** Whether a value is an origin as browsers write it: without a path, a capital letter or the scheme's own port. */
 function isOrigin(value: unknown): boolean {
   if (value === '*') return true
   return (
@@ -134,13 +136,13 @@ function isOrigin(value: unknown): boolean {
   )
 }
 
-/** The arguments of a decorator, one form for each; all may be left out unless `required` shows the form of a call. */
+/** @param forms one for each argument. An argument without `required`, the example of a call, is optional. */
 export function checkArguments(
   decorator: Decorator,
   forms: readonly { form: Form; what: string; required?: string }[],
 ): Refusal<Span>[] {
   const { name, place } = decorator
-  if (!decorator.isCalled) return [] // said elsewhere
+  if (!decorator.isCalled) return [] // `declarations.ts` refuses it
   const refused: Refusal<Span>[] = []
   for (const extra of decorator.arguments.slice(forms.length)) {
     refused.push(refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
@@ -157,7 +159,7 @@ export function checkArguments(
   return refused
 }
 
-/** Most values are what they must be, and need no words. */
+/** Whether a value obviously has its form: this saves the names in messages for most values. */
 function isPlainly(fact: StaticValue, form: Form): boolean {
   return form.is === 'anything' || (form.is === 'string' && fact.kind === 'literal' && typeof fact.value === 'string')
 }

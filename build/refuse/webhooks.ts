@@ -1,4 +1,4 @@
-/** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
+/** Checks webhooks: one scheme that covers the body, one name, and one binding for each event (contract 7). */
 import { nearest } from '../../src/wire/nearest.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import {
@@ -126,10 +126,10 @@ function checkOptions(declaration: ClassDeclaration): Refusal<Span>[] {
   return refused
 }
 
-/** The NAME of an entry: what looks like a secret itself must not stand in the source. */
+/** `secret` holds the NAME of an entry. A value that looks like a secret must not stand in the source. */
 function checkSecret(secret: StaticValue): Refusal<Span>[] {
   if (secret.kind !== 'record' && secret.kind !== 'unknown') {
-    const reason = 'it must be `{ env }`, which names a binding'
+    const reason = 'write `{ env }` with the name of a binding'
     return [refusal('webhook-secret-inline', secret.place, { reason })]
   }
   const refused = checkForm(
@@ -183,7 +183,7 @@ function isStandard(signature: StaticValue): boolean {
   })
 }
 
-/** What every delivery of a preset is called is known; a block's events are named by whoever sends them. */
+/** Checks event keys of presets, whose possible keys are known. The sender decides the keys of a `signature` block. */
 function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
   const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
@@ -198,7 +198,7 @@ function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
   })
 }
 
-/** What a handler returns is an answer to the senders that read one; to all others it is not sent. */
+/** Only some providers read an answer. A value that a handler returns to any other one is dropped. */
 function checkResults(declaration: ClassDeclaration): Refusal<Span>[] {
   const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
