@@ -113,8 +113,8 @@ export function linkWebhook(
 ): Webhook {
   const options = decoratorOf(declaration, 'Webhook')!.arguments[0]
   const value = (key: string) => {
-    const fact = option(options, key)
-    return fact && plain(fact)
+    const given = option(options, key)
+    return given && plain(given)
   }
   const provider = text(option(options, 'provider')) as WebhookProvider | undefined
   const record = value('record')

@@ -98,8 +98,8 @@ function recipeFor({ byId, declarations }: Application, needed: ClassDeclaration
 
 /** Whether every item of a module's list is a class of the project. */
 function isReadableList(module: ClassDeclaration, list: string): boolean {
-  const fact = option(decoratorOf(module, 'Module')?.arguments[0], list)
-  return !fact || (fact.kind === 'list' && fact.items.every(({ kind }) => kind === 'class'))
+  const given = option(decoratorOf(module, 'Module')?.arguments[0], list)
+  return !given || (given.kind === 'list' && given.items.every(({ kind }) => kind === 'class'))
 }
 
 function checkCycles(application: Application, declarations: ClassDeclaration[]): Refusal<Span>[] {

@@ -69,8 +69,8 @@ function keyOf({ file, start }: Span): string {
 function lostNames(module: ClassDeclaration): string[] {
   const record = decoratorOf(module, 'Module')?.arguments[0]
   return ['imports', 'controllers', 'providers'].flatMap((list) => {
-    const fact = option(record, list)
-    return (fact?.kind === 'list' ? fact.items : []).flatMap((item) =>
+    const given = option(record, list)
+    return (given?.kind === 'list' ? given.items : []).flatMap((item) =>
       item.kind === 'unknown' && item.isLost ? [item.text] : [],
     )
   })

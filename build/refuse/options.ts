@@ -23,41 +23,41 @@ export type Form =
   | { is: 'anything' }
 
 /** @param what the name of the value in a message, like `"status" of @Get`. */
-export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<Span>[] {
+export function checkForm(given: StaticValue, form: Form, what: string): Refusal<Span>[] {
   if (form.is === 'anything') return []
-  if (fact.kind === 'unknown') {
-    return [consequence(refusal('option-not-constant', fact.place, { what, text: fact.text }), fact.isLost)]
+  if (given.kind === 'unknown') {
+    return [consequence(refusal('option-not-constant', given.place, { what, text: given.text }), given.isLost)]
   }
   switch (form.is) {
     case 'header':
-      return fact.kind === 'literal' &&
-        typeof fact.value === 'string' &&
-        /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(fact.value)
+      return given.kind === 'literal' &&
+        typeof given.value === 'string' &&
+        /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.value)
         ? []
-        : [malformedRefusal(fact, what, 'the name of a header')]
+        : [malformedRefusal(given, what, 'the name of a header')]
     case 'origin':
-      return fact.kind === 'literal' && isOrigin(fact.value)
+      return given.kind === 'literal' && isOrigin(given.value)
         ? []
-        : [malformedRefusal(fact, what, 'an origin like "https://app.example", or "*"')]
+        : [malformedRefusal(given, what, 'an origin like "https://app.example", or "*"')]
     case 'list':
-      if (fact.kind !== 'list') return [malformedRefusal(fact, what, 'a list')]
-      return fact.items.flatMap((item) => checkForm(item, form.of, `an item of ${what}`))
+      if (given.kind !== 'list') return [malformedRefusal(given, what, 'a list')]
+      return given.items.flatMap((item) => checkForm(item, form.of, `an item of ${what}`))
     case 'url':
-      return fact.kind === 'literal' && typeof fact.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(fact.value)
+      return given.kind === 'literal' && typeof given.value === 'string' && /^https?:\/\/[^\s?#]+$/.test(given.value)
         ? []
-        : [malformedRefusal(fact, what, 'an http or https URL without a query')]
+        : [malformedRefusal(given, what, 'an http or https URL without a query')]
     case 'boolean or':
-      return fact.kind === 'record'
-        ? checkRecord(fact, form.record, what)
-        : fact.kind === 'literal' && typeof fact.value === 'boolean'
+      return given.kind === 'record'
+        ? checkRecord(given, form.record, what)
+        : given.kind === 'literal' && typeof given.value === 'boolean'
           ? []
-          : [malformedRefusal(fact, what, 'true, false or an object')]
+          : [malformedRefusal(given, what, 'true, false or an object')]
     case 'record':
-      return fact.kind === 'record' ? checkRecord(fact, form, what) : [malformedRefusal(fact, what, 'an object')]
+      return given.kind === 'record' ? checkRecord(given, form, what) : [malformedRefusal(given, what, 'an object')]
     case 'classes':
     case 'providers':
-      if (fact.kind !== 'list') return [malformedRefusal(fact, what, 'a list of classes')]
-      return fact.items.flatMap((item) => {
+      if (given.kind !== 'list') return [malformedRefusal(given, what, 'a list of classes')]
+      return given.items.flatMap((item) => {
         if (item.kind === 'unknown') {
           const about = { what: `an item of ${what}`, text: item.text, isClass: true }
           return [consequence(refusal('option-not-constant', item.place, about), item.isLost)]
@@ -66,41 +66,41 @@ export function checkForm(fact: StaticValue, form: Form, what: string): Refusal<
         return item.kind === 'class' ? [] : [malformedRefusal(item, `an item of ${what}`, 'a class')]
       })
     case 'one of':
-      return fact.kind === 'literal' && (form.values as readonly unknown[]).includes(fact.value)
+      return given.kind === 'literal' && (form.values as readonly unknown[]).includes(given.value)
         ? []
-        : [malformedRefusal(fact, what, form.values.map((value) => JSON.stringify(value)).join(' or '))]
+        : [malformedRefusal(given, what, form.values.map((value) => JSON.stringify(value)).join(' or '))]
     case 'number': {
       const isFitting =
-        fact.kind === 'literal' &&
-        typeof fact.value === 'number' &&
-        Number.isInteger(fact.value) &&
-        fact.value >= form.from &&
-        fact.value <= form.to &&
-        !form.not?.includes(fact.value)
+        given.kind === 'literal' &&
+        typeof given.value === 'number' &&
+        Number.isInteger(given.value) &&
+        given.value >= form.from &&
+        given.value <= form.to &&
+        !form.not?.includes(given.value)
       return isFitting
         ? []
         : [
             malformedRefusal(
-              fact,
+              given,
               what,
               `a whole number from ${form.from} to ${form.to}${form.not ? ` except ${form.not.join(' and ')} (for 204 return nothing)` : ''}`,
             ),
           ]
     }
     default:
-      return fact.kind === 'literal' && typeof fact.value === form.is
+      return given.kind === 'literal' && typeof given.value === form.is
         ? []
-        : [malformedRefusal(fact, what, `a ${form.is}`)]
+        : [malformedRefusal(given, what, `a ${form.is}`)]
   }
 }
 
 function checkRecord(
-  fact: StaticValue & { kind: 'record' },
+  given: StaticValue & { kind: 'record' },
   { keys, required = {}, isStrict }: Form & { is: 'record' },
   where: string,
 ): Refusal<Span>[] {
   const known = Object.keys(keys)
-  const found = fact.entries.flatMap(({ key, keyPlace, value }, index) => {
+  const found = given.entries.flatMap(({ key, keyPlace, value }, index) => {
     if (unreadable.has(key)) {
       const text = value.kind === 'unknown' ? value.text : key
       const isLost = value.kind === 'unknown' && value.isLost
@@ -108,21 +108,21 @@ function checkRecord(
     }
     const form = Object.hasOwn(keys, key) ? keys[key] : undefined
     if (!form) return [refusal('option-unknown', keyPlace, { key, where, known, near: nearest(key, known) })]
-    const first = fact.entries.findIndex((entry) => entry.key === key)
+    const first = given.entries.findIndex((entry) => entry.key === key)
     if (first !== index) {
-      const related = [{ message: 'the first is here', place: fact.entries[first]!.keyPlace }]
+      const related = [{ message: 'the first is here', place: given.entries[first]!.keyPlace }]
       return [refusal('option-twice', keyPlace, { key, where }, related)]
     }
     if (!isStrict && value.kind === 'literal' && value.value === undefined) return []
     return checkForm(value, form, `"${key}" of ${where}`)
   })
   // a spread that cannot be read may hold the key
-  const missing = Object.entries(required).filter(([key]) => isReadable(fact) && option(fact, key) === undefined)
-  return [...found, ...missing.map(([key, form]) => refusal('option-missing', fact.place, { key, where, form }))]
+  const missing = Object.entries(required).filter(([key]) => isReadable(given) && option(given, key) === undefined)
+  return [...found, ...missing.map(([key, form]) => refusal('option-missing', given.place, { key, where, form }))]
 }
 
-function malformedRefusal(fact: StaticValue, what: string, expected: string): Refusal<Span> {
-  return refusal('option-malformed', fact.place, { what, expected, found: describe(fact) })
+function malformedRefusal(given: StaticValue, what: string, expected: string): Refusal<Span> {
+  return refusal('option-malformed', given.place, { what, expected, found: describe(given) })
 }
 
 /** Whether a value is an origin as browsers write it: without a path, a capital letter or the scheme's own port. */
@@ -148,10 +148,10 @@ export function checkArguments(
     refused.push(refusal('argument-superfluous', extra.place, { name, takes: countOf(forms.length) }))
   }
   for (const [index, { form, what, required }] of forms.entries()) {
-    const fact = decorator.arguments[index]
-    if (isGiven(fact)) {
-      if (!isPlainly(fact, form))
-        refused.push(...checkForm(fact, form, what === '' ? `@${name}` : `${what} of @${name}`))
+    const given = decorator.arguments[index]
+    if (isGiven(given)) {
+      if (!isPlainly(given, form))
+        refused.push(...checkForm(given, form, what === '' ? `@${name}` : `${what} of @${name}`))
     } else if (required !== undefined) {
       refused.push(refusal('argument-missing', place, { name, what, form: required }))
     }
@@ -160,8 +160,8 @@ export function checkArguments(
 }
 
 /** Whether a value obviously has its form: this saves the names in messages for most values. */
-function isPlainly(fact: StaticValue, form: Form): boolean {
-  return form.is === 'anything' || (form.is === 'string' && fact.kind === 'literal' && typeof fact.value === 'string')
+function isPlainly(given: StaticValue, form: Form): boolean {
+  return form.is === 'anything' || (form.is === 'string' && given.kind === 'literal' && typeof given.value === 'string')
 }
 
 function countOf(count: number): string {

@@ -43,13 +43,13 @@ export function checkRecipe(item: StaticValue & { kind: 'record' }): Refusal<Spa
     return [refusal('recipe-malformed', stranger.keyPlace, { reason: `has no "${stranger.key}"`, instead: undefined })]
   }
   return (['provide', 'useClass'] as const).flatMap((key) => {
-    const fact = option(item, key)
-    if (fact?.kind === 'class') return []
-    if (!fact) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
-    const found = fact.kind === 'unknown' ? `\`${fact.text}\`` : describe(fact)
-    const instead = key === 'provide' ? insteadOf(fact) : undefined
+    const given = option(item, key)
+    if (given?.kind === 'class') return []
+    if (!given) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
+    const found = given.kind === 'unknown' ? `\`${given.text}\`` : describe(given)
+    const instead = key === 'provide' ? insteadOf(given) : undefined
     const about = { reason: `takes a class of this project as "${key}", not ${found}`, instead }
-    return [consequence(refusal('recipe-malformed', fact.place, about), fact.kind === 'unknown' && fact.isLost)]
+    return [consequence(refusal('recipe-malformed', given.place, about), given.kind === 'unknown' && given.isLost)]
   })
 }
 

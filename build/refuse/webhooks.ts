@@ -72,13 +72,13 @@ export function checkWebhooks({ declarations }: Application): Refusal<Span>[] {
     .flatMap((declaration) => {
       const record = decoratorOf(declaration, 'Webhook')!.arguments[0]
       const refused = [...checkOptions(declaration), ...checkEvents(declaration), ...checkImpossible(declaration)]
-      const fact = option(record, 'name')
-      const value = text(fact)
+      const given = option(record, 'name')
+      const value = text(given)
       const first = value === undefined ? undefined : named.get(value)
       if (first) {
         const related = [{ message: 'the first is here', place: first }]
-        refused.push(refusal('webhook-name-twice', fact!.place, { value: value! }, related))
-      } else if (value !== undefined) named.set(value, fact!.place)
+        refused.push(refusal('webhook-name-twice', given!.place, { value: value! }, related))
+      } else if (value !== undefined) named.set(value, given!.place)
       return refused
     })
 }
@@ -142,22 +142,22 @@ function checkSecret(secret: StaticValue): Refusal<Span>[] {
     '"secret"',
   )
   for (const key of ['env', 'previous', 'verify']) {
-    const fact = option(secret, key)
-    const entry = text(fact)
+    const given = option(secret, key)
+    const entry = text(given)
     const reason = entry === undefined ? undefined : secretNameFault(entry)
-    if (reason) refused.push(refusal('webhook-secret-inline', fact!.place, { reason }))
+    if (reason) refused.push(refusal('webhook-secret-inline', given!.place, { reason }))
   }
   return refused
 }
 
 function checkSigned(signature: StaticValue): Refusal<Span>[] {
-  const fact = option(signature, 'signs')
-  const signs = text(fact)
+  const given = option(signature, 'signs')
+  const signs = text(given)
   if (signs === undefined || isStandard(signature)) return []
   const refused: Refusal<Span>[] = []
-  if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
+  if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', given!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
-    refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
+    refused.push(refusal('webhook-timestamp-without-header', given!.place, {}))
   }
   const timestampHeader = option(signature, 'timestampHeader')
   if (timestampHeader && !signs.includes('{ts}')) {
@@ -165,8 +165,8 @@ function checkSigned(signature: StaticValue): Refusal<Span>[] {
   }
   for (const [placeholder] of signs.matchAll(/\{[^{}]*\}/g)) {
     if (placeholder === '{body}' || placeholder === '{ts}') continue
-    if (placeholder === '{id}') refused.push(refusal('webhook-id-literal', fact!.place, {}))
-    else refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
+    if (placeholder === '{id}') refused.push(refusal('webhook-id-literal', given!.place, {}))
+    else refused.push(refusal('webhook-placeholder-unknown', given!.place, { placeholder }))
   }
   return refused
 }

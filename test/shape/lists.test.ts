@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { decoratorNames } from '../../build/declaration.ts'
+import { ambientServices, decoratorNames } from '../../build/declaration.ts'
 import { groups, slugs } from '../../build/refusals/index.ts'
 import { exitCodes } from '../../cli/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
@@ -93,6 +93,12 @@ describe('closed lists', () => {
       .map((name) => name.trim())
       .filter((name) => name && !name.startsWith('type '))
     expect(exported.sort()).toEqual([...decoratorNames].sort())
+  })
+
+  it('the ambient services that the build knows are those that the SDK exports', () => {
+    const [, names = ''] = /export \{([^}]*)\} from '.\/ambient.ts'/.exec(read('src/sdk/index.ts')) ?? []
+    const exported = names.split(',').map((name) => name.trim())
+    expect(exported.filter((name) => name && !name.startsWith('type ')).sort()).toEqual([...ambientServices].sort())
   })
 
   it('docs/contract.md names every error code, provider, verb, flag and exit code', () => {
