@@ -32,7 +32,7 @@ export const declarations = {
       return `the import "${specifier}" leads to no file: tsconfig.json has no path "${alias!.pattern}"${times}`
     },
     fix: ({ specifier, kind, alias, relative }) => {
-      if (kind === 'builtin') return `write "node:${specifier}": modules of Node have this prefix`
+      if (kind === 'builtin') return `a module of Node has a prefix: write "node:${specifier}"`
       if (kind === 'alias') {
         const entry = `"paths": { "${alias!.pattern}": ["${alias!.target}"] }`
         return `add \`${entry}\` to the \`compilerOptions\` of tsconfig.json, or write "${relative}"`
@@ -146,7 +146,7 @@ export const declarations = {
     fix: ({ isClass }) =>
       isClass
         ? 'write the name of a class that a file of this project exports'
-        : 'write a literal, or the name of a `const` that holds one, in this file or imported',
+        : 'write the literal itself, or the name of a `const` that holds it, in this file or imported',
   }),
   'option-unknown': define<{ key: string; where: string; known: string[]; near: string | undefined }>({
     summary: 'An option has an unknown name',
@@ -226,7 +226,7 @@ export const declarations = {
     summary: 'A provider is a guard, pipe, exception filter, interceptor or middleware of another framework',
     why: 'Only identity, the rule and the schemas of a route run before its handler. This class never runs, so it refuses, converts and records nothing. Without its guard, a route is as open as its rule says.',
     message: ({ name, kind, method }) =>
-      `${name} is ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}, and the runtime never calls its \`${method}\``,
+      `${name} is ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}, and nothing calls its \`${method}\``,
     fix: ({ instead }) => instead,
   }),
   'hook-not-called': define<{ name: string; className: string }>({
@@ -235,8 +235,8 @@ export const declarations = {
     why: 'The runtime calls no lifecycle hook. The container constructs an instance at its first use, and the instance lives as long as its isolate. What such a method would prepare is missing.',
     message: ({ name, className }) =>
       name === 'configure'
-        ? `the runtime never calls ${className}.configure, because it has no middleware`
-        : `the runtime never calls ${className}.${name}, because it has no lifecycle hooks`,
+        ? `nothing calls ${className}.configure: there is no middleware`
+        : `nothing calls ${className}.${name}: there are no lifecycle hooks`,
     fix: ({ name }) =>
       name === 'configure'
         ? 'move the work into the handlers, or into functions that they call, and set who may call a route with the option `auth`'

@@ -13,7 +13,7 @@ export const routes = {
     summary: 'A path lies at or below one that the webhook receiver or the auth worker answers',
     why: 'The webhook receiver answers every path below `/webhooks` before the runtime looks up a route, and the host sends the paths of the auth worker to that worker. The handler would never be called, and the caller would get an answer of the receiver or the auth worker.',
     message: ({ path, reserved, owner }) => `the path "${path}" lies under ${reserved}, where ${owner} answers`,
-    fix: ({ path }) => `choose another path, for example "/api${path}"`,
+    fix: ({ path }) => `choose another first segment, for example "/api${path}"`,
   }),
   'route-twice': define<{ route: string }>({
     summary: 'Two handlers declare the same method and path',

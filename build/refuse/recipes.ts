@@ -19,7 +19,7 @@ import { describe } from '../values.ts'
 const others: Record<string, string> = {
   useValue: 'export the value from a file, and import it where it is needed',
   useFactory: 'write a class with `@Injectable()` whose constructor does the work of the factory',
-  useExisting: 'use the existing class as the type of the parameter',
+  useExisting: 'type the parameter by the class that exists already',
 }
 
 /** Checks one item of `providers` that is an object. */
@@ -57,7 +57,7 @@ export function checkRecipe(item: StaticValue & { kind: 'record' }): Refusal<Spa
 function insteadOf(provided: StaticValue): string | undefined {
   if (provided.kind === 'unknown') return hintFor(provided.text)
   if (provided.kind !== 'literal') return undefined
-  return 'provide a class, and use it as the type of the constructor parameter: there are no injection tokens'
+  return 'provide a class, and type the constructor parameter by it, because there are no injection tokens'
 }
 
 /** Checks all recipes of the modules that the root reaches. */
