@@ -23,7 +23,7 @@ export interface Linked {
 }
 
 /** The part of the table that the target decides, and not the project's source. */
-export interface LinkOptions {
+interface LinkOptions {
   databaseRoles: RouteTable['databaseRoles']
   /** Longest request body in bytes of a route that declares no `maxBodyBytes` (contract 2.11). */
   maxBodyBytes: number

@@ -28,7 +28,7 @@ export function readDecorators(program: Program, file: SourceFile, written: read
   return decorators
 }
 
-/** Whether a schema may be this argument. A name that stands there is a schema or unknown. */
+/** Whether this argument may be a schema, of which the build reads only the shape. */
 function isSchemaArgument(name: string, index: number, { kind }: Expression): boolean {
   if (name === 'Body' || (name === 'Query' && index === 0)) return index === 0 && kind !== 'literal'
   return index === 1 && (name === 'Param' || name === 'Query' || name === 'Header')

@@ -3,7 +3,7 @@ import type { Relation, Span } from '../declaration.ts'
 import type { PrivilegeClause } from './privileges.ts'
 import type { SqlName } from './sql-cursor.ts'
 
-export interface Grant {
+interface Grant {
   place: Span
   to: string
   /** The grant covers only some columns. A revoke of columns takes back such a grant, and no other one. */

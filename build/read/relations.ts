@@ -94,7 +94,7 @@ function runAlterRelation(states: RelationStates, cursor: SqlCursor): void {
   }
 }
 
-/** An action that guards rows may count for each relation of the name. One that opens them must mean that very table. */
+/** An action that guards rows counts for every relation that the name may mean. One that opens rows must name one table. */
 function alterRowSecurity(found: readonly RelationState[], words: SqlCursor): void {
   if (words.takes('enable', 'row', 'level', 'security')) for (const one of found) one.hasRowSecurity = true
   const [only] = found.length === 1 ? found : []
@@ -138,7 +138,7 @@ function runRevoke(states: RelationStates, cursor: SqlCursor): void {
   if (clause) states.revoke(clause)
 }
 
-/** Default privileges of another role say nothing here: no text tells which role creates a table. */
+/** Default privileges of another role prove nothing, because the text does not say which role creates a table. */
 function runDefaultPrivileges(states: RelationStates, cursor: SqlCursor, file: string): void {
   const isOfOther = cursor.takes('for', 'role') || cursor.takes('for', 'user')
   if (isOfOther) cursor.names()

@@ -70,8 +70,8 @@ function nearestDecorator(name: string): string | undefined {
 }
 
 /**
- * Whether a decorator from elsewhere was meant to be the SDK's. It was on a class that has a role. On a class without one that
- * a module lists, it was if a package exports it: the project may have a decorator of its own with that name.
+ * Whether a decorator from elsewhere is a mistake for the SDK's. On a class with a role it always is. On a class without a role
+ * that a module lists, it is a mistake if a package exports it: the project may have a decorator of that name itself.
  */
 function isMeant(
   { byId, modules }: Application,

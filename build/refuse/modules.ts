@@ -83,7 +83,7 @@ function checkOpenCredentials(cors: StaticValue | undefined): Refusal<Span>[] {
   return [refusal('cors-open', credentials.place, { beside: '`credentials`' })]
 }
 
-/** The list that a class with this decorator stands in. */
+/** The list in which a module names a class with this decorator. */
 const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
 
 function checkUnlisted(application: Application): Refusal<Span>[] {
