@@ -12,7 +12,8 @@ type AbstractClass = abstract new (...args: any[]) => object
 
 /**
  * Lets one class answer for another one. Every constructor parameter of the type `provide` receives the instance of
- * `useClass` (contract 2.2). Stands in the `providers` of a module, which then lists `useClass` too.
+ * `useClass` (contract 2.2). It stands in the `providers` of a module, and so provides `useClass` too. A class has one answer
+ * in an application.
  *
  * @example
  * ```ts
@@ -40,11 +41,27 @@ export interface ModuleOptions {
   imports?: readonly Class[]
   /** Classes with `@Controller`, whose routes are served. Default: none. */
   controllers?: readonly Class[]
-  /** Classes that other classes depend on, classes with `@Webhook`, and recipes (contract 2.2). Default: none. */
+  /**
+   * Classes that other classes depend on, classes with `@Webhook`, and recipes (contract 2.2). Default: none.
+   *
+   * @example
+   * ```ts
+   * export abstract class Clock {}
+   * export class SystemClock extends Clock {}
+   * const options: ModuleOptions = { providers: [{ provide: Clock, useClass: SystemClock }] }
+   * ```
+   */
   providers?: readonly (Class | Recipe)[]
   /**
    * Providers that importing modules may depend on. A module in this list passes on its own exports. Default: all
    * providers of this module.
+   *
+   * @example
+   * ```ts
+   * export class Prices {}
+   * export class Rates {}
+   * const options: ModuleOptions = { providers: [Prices, Rates], exports: [Prices] }
+   * ```
    */
   exports?: readonly AbstractClass[]
   /**

@@ -54,7 +54,14 @@ export interface RouteOptions {
    * ```
    */
   auth?: AuthRule
-  /** Replaces the controller's limit and counts this route alone. Default: the controller's, else no limit. */
+  /**
+   * Replaces the controller's limit and counts this route alone. Default: the controller's, else no limit.
+   *
+   * @example
+   * ```ts
+   * const options: RouteOptions = { limit: { requests: 5, seconds: 10, by: 'ip' } }
+   * ```
+   */
   limit?: RateLimit
   /**
    * Largest request body in bytes, from 1 to 104,857,600 (the platform takes 100 MiB). A longer one is answered 413

@@ -56,6 +56,11 @@ interface WebhookBase {
   /**
    * Lets each delivery take effect once: a copy is answered 200 and not handled (contract 7.7). Ids are kept for 30 days.
    * In such a handler `Database` may only read, and `Database.$asService()` writes. Default: false.
+   *
+   * @example
+   * ```ts
+   * const options: WebhookOptions = { name: 'billing', provider: 'paddle', secret: { env: 'PADDLE_SECRET' }, dedupe: true }
+   * ```
    */
   dedupe?: boolean
   /**
@@ -68,11 +73,19 @@ interface WebhookBase {
    * ```
    */
   record?: boolean | { days: number }
-  /** Largest body in bytes. A longer one is answered 413 `payload_too_large`. Default: no limit. */
+  /**
+   * Largest body in bytes. A longer one is answered 413 `payload_too_large`. Default: 4 MiB for forms of `sms` and `twilio`, else
+   * no limit (contract 7.8).
+   */
   maxBodyBytes?: number
   /**
    * The URL that the provider was given, without a query, for schemes that sign the URL (`sms`, `twilio`). Default:
    * the binding `STACK_PUBLIC_URL` and the path, else the URL of the request (contract 7.2).
+   *
+   * @example
+   * ```ts
+   * const publicUrl: WebhookOptions['publicUrl'] = 'https://hooks.example/webhooks/sms'
+   * ```
    */
   publicUrl?: string
 }
