@@ -23,7 +23,8 @@ export interface HttpErrorDetails {
 
 /**
  * An error that becomes the answer. A handler throws it, both transactions roll back, and the caller gets the status with
- * the error envelope (contract 2.3, 6.1). Any other error is answered 500 `internal_error` and only logged.
+ * the error envelope (contract 2.3, 6.1). A handler that returns it gives the same answer, and both transactions commit. Any
+ * other error is answered 500 `internal_error` and only logged.
  *
  * @example
  * ```ts

@@ -117,7 +117,8 @@ export function Controller(_path = '', _options: ControllerOptions = {}): (targe
 /**
  * Answers `GET`, and `HEAD` without a body (RFC 9110, section 9.3), at the controller's path plus this one.
  *
- * The handler's result becomes the answer: a `Response` as it is, `undefined` as 204, anything else as JSON (contract 2.3).
+ * The handler's result becomes the answer: a `Response` as it is, `undefined` as 204, an `HttpError` as its envelope, anything
+ * else as JSON (contract 2.3).
  * Literal segments win over parameters (contract 2.9).
  *
  * @example
