@@ -38,7 +38,7 @@ export class HttpError extends Error {
 const frames = Error as { stackTraceLimit?: number }
 
 /** The answer of one of the contract's own codes. Nobody reads where it was made, and finding that out is not free. */
-export function refuse(
+export function httpError(
   code: ErrorCode,
   description: string = errorCodes[code].description,
   details: HttpErrorDetails = {},

@@ -1,6 +1,7 @@
 /** 9.9 the mirror of the vault: how old it may be, who waits for it, and what serves meanwhile. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Call, Env } from '../../runtime/call.ts'
+import type { Call } from '../../runtime/call.ts'
+import type { Env } from '../../runtime/env.ts'
 import { createMirror } from '../../runtime/mirror.ts'
 import type { MirroredSecrets } from '../../src/wire/secrets.ts'
 

@@ -1,7 +1,8 @@
 /** 5.4 and 5.7 connections that outlive a request: who gets one, for how long, and when it is closed. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Link } from '../../runtime/database/driver.ts'
-import { createPool, type Lease } from '../../runtime/database/pool.ts'
+import type { Lease } from '../../runtime/database/lease.ts'
+import { createPool } from '../../runtime/database/pool.ts'
 import { SqlError, Unavailable } from '../../runtime/database/unavailable.ts'
 
 const begin = [{ text: 'begin', values: [] }]

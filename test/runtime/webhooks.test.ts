@@ -6,10 +6,11 @@ import type { Webhook } from '../../runtime/table.ts'
 import {
   type Arrival,
   type Claim,
+  type FaultReason,
   type Readers,
-  type RefusalReason,
   readClaim as readBy,
 } from '../../runtime/webhooks/claim.ts'
+import { faultLine } from '../../runtime/webhooks/faults.ts'
 import { parseForm, sortedForm } from '../../runtime/webhooks/form.ts'
 import { eventKey, readPayload } from '../../runtime/webhooks/payload.ts'
 import { readHmac } from '../../runtime/webhooks/proofs/hmac.ts'
@@ -17,12 +18,11 @@ import { fromDer, readPublicKey } from '../../runtime/webhooks/proofs/public-key
 import { readSecret } from '../../runtime/webhooks/proofs/secret.ts'
 import { readToken } from '../../runtime/webhooks/proofs/token.ts'
 import { readUrl } from '../../runtime/webhooks/proofs/url.ts'
-import { refusalLine } from '../../runtime/webhooks/refusals.ts'
-import { misshapen, secretKey } from '../../runtime/webhooks/secret.ts'
+import { secretFault, secretKey } from '../../runtime/webhooks/secret.ts'
 import { signedBytes } from '../../runtime/webhooks/signed.ts'
 import { createStore } from '../../runtime/webhooks/store.ts'
 import { urlsOf } from '../../runtime/webhooks/urls.ts'
-import { refuseBodyTime, refuseTimestamp } from '../../runtime/webhooks/window.ts'
+import { bodyTimeFault, timestampFault } from '../../runtime/webhooks/window.ts'
 import {
   impossibleKey,
   isStandardWebhooks,
@@ -79,7 +79,7 @@ describe('7.4 the window', () => {
     [-301, 'stale_timestamp'],
     [301, 'future_timestamp'],
   ])('%i seconds', (offset, expected) => {
-    expect(refuseTimestamp(String(now + offset), now)?.reason).toBe(expected)
+    expect(timestampFault(String(now + offset), now)?.reason).toBe(expected)
   })
 
   it.each([
@@ -90,11 +90,11 @@ describe('7.4 the window', () => {
     [0.5, 'bad_encoding'],
     [Number.NaN, 'bad_encoding'],
   ])('%d milliseconds, in a body', (offset, expected) => {
-    expect(refuseBodyTime(now * 1000 + offset, now)?.reason).toBe(expected)
+    expect(bodyTimeFault(now * 1000 + offset, now)?.reason).toBe(expected)
   })
 
   it.each([undefined, null, String(now * 1000)])('%j in a body is no time', (value) => {
-    expect(refuseBodyTime(value, now)?.reason).toBe('bad_encoding')
+    expect(bodyTimeFault(value, now)?.reason).toBe('bad_encoding')
   })
 
   it('of a delivery that is refused for its time, the claim remains: only then can it be told whether it was genuine', async () => {
@@ -110,13 +110,13 @@ describe('7.4 the window', () => {
   })
 
   it('the half second in which exactly 300 passes is not lost to rounding', () => {
-    expect(refuseTimestamp(String(now - 300), now + 0.9)).toBeUndefined()
+    expect(timestampFault(String(now - 300), now + 0.9)).toBeUndefined()
   })
 
   it.each(['', '1e9', '0x5', ' 1700000000', '1700000000.0', '-1', 'Infinity', '１７０００', '170000000000'])(
     'refuses %j',
     (text) => {
-      expect(refuseTimestamp(text, now)?.reason).toBe('bad_encoding')
+      expect(timestampFault(text, now)?.reason).toBe('bad_encoding')
     },
   )
 })
@@ -298,7 +298,7 @@ describe('7.10 what a secret may look like', () => {
     ['base64 after whsec_', standard.proof, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     ['base64 alone', standard.proof, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   ])('%s', async (_what, proof, secret) => {
-    expect(misshapen(proof, secret)).toBeUndefined()
+    expect(secretFault(proof, secret)).toBeUndefined()
     expect(typeof (await secretKey(proof, secret))).toBe('object')
   })
 
@@ -314,7 +314,7 @@ describe('7.10 what a secret may look like', () => {
     ['a secret that is no base64', standard.proof, 'whsec_not base64!'],
     ['nothing after whsec_', standard.proof, 'whsec_'],
   ])('not %s', async (_what, proof, secret) => {
-    expect(misshapen(proof, secret)).toEqual(expect.any(String))
+    expect(secretFault(proof, secret)).toEqual(expect.any(String))
     expect(typeof (await secretKey(proof, secret))).toBe('string')
   })
 
@@ -364,7 +364,7 @@ describe('7.10 what a secret may look like', () => {
     const spellings = [...small].flatMap((y) => (y + p < 2n ** 255n ? [y, y + p] : [y]))
     for (const y of spellings) {
       for (const sign of [0n, 1n]) {
-        expect(misshapen(presets.discord.proof, encode(y, sign))).toBe('it is a key under which anybody can sign')
+        expect(secretFault(presets.discord.proof, encode(y, sign))).toBe('it is a key under which anybody can sign')
       }
     }
     expect(spellings).toHaveLength(7)
@@ -673,7 +673,7 @@ describe('7.7 what a delivery is known by', () => {
 
 describe('7.9 the line of a refusal', () => {
   const webhook = { name: 'shop', provider: 'shopify', secret: { env: 'SHOP_SECRET' } } as Webhook
-  const reasons: Record<RefusalReason, string> = {
+  const reasons: Record<FaultReason, string> = {
     missing_header: 'a proxy',
     bad_encoding: 'a proxy',
     stale_timestamp: 'send it again',
@@ -684,8 +684,8 @@ describe('7.9 the line of a refusal', () => {
     unsupported_scheme: 'shopify',
   }
 
-  it.each(Object.keys(reasons) as RefusalReason[])('%s: whole sentences that say what to do next', (reason) => {
-    const line = refusalLine(webhook, { reason, detail: 'the header x is missing' })
+  it.each(Object.keys(reasons) as FaultReason[])('%s: whole sentences that say what to do next', (reason) => {
+    const line = faultLine(webhook, { reason, detail: 'the header x is missing' })
     expect(line).toMatch(/^webhook shop refused a delivery: \w+: the header x is missing\. [A-Z].*\.$/)
     expect(line.replace('no proxy', 'a proxy')).toContain(reasons[reason])
   })
@@ -712,8 +712,8 @@ describe('gitlab', () => {
   it('an entry that begins with whsec_ is a signing token, and the plain header proves nothing', () => {
     expect(proofUnder(proof, 'whsec_c2VjcmV0')).toMatchObject({ by: 'hmac', header: 'webhook-signature' })
     expect(proofUnder(proof, 'a secret token')).toBe(proof)
-    expect(misshapen(proof, 'whsec_no base64')).toEqual(expect.any(String))
-    expect(misshapen(proof, 'a secret token')).toBeUndefined()
+    expect(secretFault(proof, 'whsec_no base64')).toEqual(expect.any(String))
+    expect(secretFault(proof, 'a secret token')).toBeUndefined()
   })
 })
 
