@@ -6,14 +6,9 @@ import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
+import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
 import { normalise, statementMs, Unavailable } from './unavailable.ts'
-
-/** The caller's roles and permissions, read from the database for this request. */
-export interface Grants {
-  roles: string[]
-  permissions: string[]
-}
 
 interface Context extends Grants {
   session_ended: boolean

@@ -8,8 +8,8 @@ import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
-import type { Grants } from './bind.ts'
 import { BoundTransaction } from './bound-transaction.ts'
+import { type Grants, noGrants } from './grants.ts'
 import type { RequestPhase } from './transaction-state.ts'
 
 export interface RequestDatabase {
@@ -50,7 +50,7 @@ export function createRequestDatabase(
 
     async readGrants() {
       const { context } = await theCaller().begin()
-      if (!context) return { roles: [], permissions: [] }
+      if (!context) return noGrants
       if (!context.session_ended) return context
       identity = null
       await caller?.finish('ROLLBACK')
