@@ -70,11 +70,22 @@ type Native = (text: string, options: { alphabet: 'base64' | 'base64url' }) => U
 /** The engine's own decoder, where it has one: it costs half as much as `atob`. */
 const native = (Uint8Array as { fromBase64?: Native }).fromBase64?.bind(Uint8Array)
 
-/** Canonical base64 with padding (RFC 4648 section 4): the unused bits of the last character are zero. */
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
+const base64 = /^[A-Za-z0-9+/]*$/
+const base64url = /^[A-Za-z0-9_-]*$/
 
+/** Last characters of an incomplete group of two and of three characters: their unused bits are zero. */
+const lastCharacters = ['', '', 'AQgw', 'AEIMQUYcgkosw048']
+
+/** Checks alphabet and end separately, which takes half as long as one expression for both. @param text without padding. */
+function isCanonical(text: string, alphabet: RegExp): boolean {
+  const rest = text.length % 4
+  return (rest === 0 || lastCharacters[rest]!.includes(text.at(-1)!)) && alphabet.test(text)
+}
+
+/** Canonical base64 with padding (RFC 4648 section 4). */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!base64.test(text)) return undefined
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  if (text.length % 4 !== 0 || !isCanonical(text.slice(0, text.length - padding), base64)) return undefined
   if (native) return native(text, { alphabet: 'base64' })
   const characters = atob(text)
   const bytes = new Uint8Array(characters.length)
@@ -83,10 +94,8 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /** Canonical base64url without padding (RFC 7515 section 2). */
-const base64url = /^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$/
-
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!base64url.test(text)) return undefined
+  if (!isCanonical(text, base64url)) return undefined
   if (native) return native(text, { alphabet: 'base64url' })
   const plain = text.replaceAll('-', '+').replaceAll('_', '/')
   return fromBase64(plain + '='.repeat((4 - (plain.length % 4)) % 4))

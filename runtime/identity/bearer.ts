@@ -14,10 +14,20 @@ const longest = 8 * 1024
  * @returns the token; `undefined` where the request has no `authorization` header; else the reason why the header has no token.
  */
 export function bearerToken(request: Request): { token: string } | { reason: string } | undefined {
-  const header = request.headers.get('authorization')?.replace(/^[ \t]+|[ \t]+$/g, '')
-  if (header === undefined) return undefined
+  const value = request.headers.get('authorization')
+  if (value === null) return undefined
+  const header = isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1)) ? trimmed(value) : value
   if (header.length > longest) return { reason: 'header_too_long' }
   const token = compact.exec(header)?.[1]
   if (token !== undefined) return { token }
   return { reason: scheme.test(header) ? 'malformed_token' : 'another_scheme' }
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}
+
+/** Called only where there are blanks: the expression looks at every character. */
+function trimmed(value: string): string {
+  return value.replace(/^[ \t]+|[ \t]+$/g, '')
 }
