@@ -1,4 +1,4 @@
-/** Whether a caller may enter a route: first what the claims alone can httpError, then what the grants say (contract 4.1). */
+/** Whether a caller may enter a route: first what the claims alone can refuse, then what the grants say (contract 4.1). */
 import { httpError } from '../src/sdk/errors.ts'
 import { covers } from '../src/wire/permissions.ts'
 import { type Grants, noGrants } from './database/grants.ts'

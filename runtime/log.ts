@@ -51,6 +51,6 @@ function printed(thrown: unknown): string {
     if (thrown instanceof Error) return `${thrown.name}: ${thrown.message}`
     return (typeof thrown === 'object' && thrown !== null ? JSON.stringify(thrown) : undefined) ?? String(thrown)
   } catch {
-    return 'something that cannot be printed'
+    return 'a value that cannot be printed'
   }
 }

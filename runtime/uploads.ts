@@ -51,7 +51,7 @@ interface Upload {
 interface Bounds {
   /** Longest body in bytes. Absent: there is no limit. */
   most?: number | undefined
-  /** Every 64 KiB that have arrived extend the time by a second. Deliveries have no longest body. */
+  /** Every 64 KiB that have arrived extend the time by a second. Webhooks set it, because a delivery may have any length. */
   isPatient?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How a transaction begins: bound to a role and to signed claims (contract 5.2, 5.3). */
+/** Begins a transaction and binds it to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
 import { ownIssuer, textBinding } from '../env.ts'

@@ -1,4 +1,4 @@
-/** How long a request may hold a transaction (contract 5.6, 5.7). */
+/** The time limits of a transaction (contract 5.6, 5.7). */
 import { type Env, textBinding } from '../env.ts'
 import { Unavailable } from './unavailable.ts'
 

@@ -74,7 +74,10 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
     unread = undefined
   }
 
-  /** Starts a refresh, unless one runs or this window has had one. A refresh counts as running for a limited time, because the Workers runtime may cancel the request that owns it. */
+  /**
+   * Starts a refresh, unless one runs or this window has had one. A refresh counts as running for a limited time, because
+   * the Workers runtime may cancel the request that owns it.
+   */
   function refreshIfDue(source: KeySource): void {
     if (refreshing && since(refreshing.startedAt) < 2 * timeoutMs) return
     const wait = keys ? windowMs : failures === 0 ? 0 : Math.min(1000 * 2 ** (failures - 1), longestBackOffMs)

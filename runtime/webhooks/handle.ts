@@ -1,4 +1,4 @@
-/** A genuine delivery on its way to its handler, and the answer to its sender (contract 7.6, 7.7). */
+/** Invokes the handler of a genuine delivery, and answers the sender (contract 7.6, 7.7). */
 import { HttpError, httpError } from '../../src/sdk/errors.ts'
 import type { WebhookMeta } from '../../src/sdk/webhooks.ts'
 import { nearest } from '../../src/wire/nearest.ts'
@@ -141,7 +141,7 @@ function answerFailure({ delivery, about }: Genuine, key: string, handler: strin
     outcome.reason = 'another delivery of this id is being handled'
     call.log(
       'info',
-      `webhook ${name}: ${quoted(key)} is still being handled, and this copy of it must come again`,
+      `webhook ${name}: ${quoted(key)} is still being handled: the sender of this copy is asked to send it again`,
       about,
     )
     throw httpError('unavailable', outcome.reason, { headers: { 'retry-after': '1' } })

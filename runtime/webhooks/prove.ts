@@ -1,4 +1,4 @@
-/** Whether a delivery is genuine: a secret of the vault, the headers, and then the bytes of the body (contract 7.1, 7.5, 7.9). */
+/** Verifies deliveries: first the secret and the headers, then the bytes of the body (contract 7.1, 7.5, 7.9). */
 import { proofUnder } from '../../src/wire/webhook-schemes.ts'
 import type { Call } from '../call.ts'
 import { textBinding } from '../env.ts'
@@ -73,7 +73,7 @@ async function candidatesOf(
   }
   const first = await candidateOf(secret.env, current)
   if (typeof first === 'string') {
-    return fault('malformed_secret', `the vault entry ${secret.env} is no secret of this scheme: ${first}`)
+    return fault('malformed_secret', `the vault entry ${secret.env} is not a secret of this scheme: ${first}`)
   }
   const before = secret.previous === undefined ? undefined : textBinding(env, secret.previous)
   const second = before === undefined ? undefined : await candidateOf(secret.previous!, before)

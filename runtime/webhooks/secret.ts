@@ -11,7 +11,7 @@ export function secretFault(proof: Proof, text: string): string | undefined {
 
 function keyBytes(proof: Proof, text: string): Uint8Array<ArrayBuffer> | string {
   if (text.trim() !== text) return 'it begins or ends with white space'
-  if (/^(["']).*\1$/.test(text)) return 'it stands in quotes'
+  if (/^(["']).*\1$/.test(text)) return 'it is enclosed in quotes'
   if (/\p{Cc}/u.test(text)) return 'it holds a control character'
   switch (proof.by) {
     case 'ed25519': {
@@ -22,7 +22,7 @@ function keyBytes(proof: Proof, text: string): Uint8Array<ArrayBuffer> | string 
     case 'ecdsa': {
       const key = fromBase64(text)
       const isKey = key?.length === spkiBytes && spkiHead.every((byte, index) => key[index] === byte)
-      return isKey ? key : 'it is no P-256 public key: base64 of its SPKI form, without the PEM lines'
+      return isKey ? key : 'it is not a P-256 public key: base64 of its SPKI form, without the PEM lines'
     }
     case 'hmac': {
       if (proof.secret === 'text') return utf8(text)

@@ -76,7 +76,7 @@ const longestText = 200
 const refusedKept = 1_000
 /** Longest header value and longest query in characters that are kept of a refused delivery, because anyone can send one. */
 const longestRefusedHeader = 500
-/** Largest number of headers that are kept of a refused delivery. Genuine ones have about twenty. */
+/** Largest number of headers that are kept of a refused delivery. Its sender is unknown, and may send any number. */
 const refusedHeaders = 50
 
 async function recordDelivery(
