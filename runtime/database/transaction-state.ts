@@ -30,7 +30,7 @@ type Step = 'begin' | 'send' | 'write' | 'lose' | 'end'
 
 const steps: { [From in TransactionState]: { [By in Step]?: TransactionState } } = {
   unopened: { begin: 'begun', end: 'ended' },
-  begun: { send: 'read', end: 'ended' },
+  begun: { send: 'read', write: 'written', end: 'ended' },
   read: { write: 'written', lose: 'lost', end: 'ended' },
   written: { lose: 'lost', end: 'ended' },
   lost: { end: 'ended' },
