@@ -60,7 +60,7 @@ describe('closed lists', () => {
     const used = tracked('.ts')
       .filter((name) => /^(?:runtime|src)\//.test(name))
       .flatMap((name) => [
-        ...read(name).matchAll(/(?:refuse|authError)\(\s*'([a-z_]+)'|new HttpError\(\s*\d+,\s*'([a-z_]+)'/g),
+        ...read(name).matchAll(/(?:httpError|authError)\(\s*'([a-z_]+)'|new HttpError\(\s*\d+,\s*'([a-z_]+)'/g),
       ])
       .map(([, one, other]) => one ?? other!)
     expect(used.filter((name) => !known.has(name))).toEqual([])
