@@ -1,11 +1,15 @@
 /** `stack secret set <NAME> --stdin`, or `<NAME>=<value>`: one entry of the vault, replaced whole. */
 import { secretNameFault } from '../../src/wire/secrets.ts'
-import { Failure } from '../failure.ts'
-import { manage } from '../management.ts'
-import { devVars, locateProject } from '../project.ts'
-import { locateTarget } from '../target.ts'
+import { Failure } from '../shared/failure.ts'
+import { manage } from '../shared/management.ts'
+import { devVars, locateProject } from '../shared/project.ts'
+import { locateTarget, type TargetFlags } from '../shared/target.ts'
 
-export async function runSet(flags: { project?: string; env?: string; stdin?: boolean }, given: string): Promise<void> {
+export interface SetFlags extends TargetFlags {
+  stdin?: boolean
+}
+
+export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const { name, value } = flags.stdin ? await fromStandardInput(given) : fromArgument(given)
   if (value === '')
     throw new Failure('usage', `the value of ${name} is empty: \`stack secret unset ${name}\` removes it`)
@@ -16,7 +20,7 @@ export async function runSet(flags: { project?: string; env?: string; stdin?: bo
 }
 
 /** Says that the local stack does not read the entry, where `.dev.vars` has the name too. */
-export function noteBinding(flags: { project?: string; env?: string }, name: string): void {
+export function noteBinding(flags: TargetFlags, name: string): void {
   if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
   process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)
 }

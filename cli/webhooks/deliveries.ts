@@ -1,8 +1,9 @@
 /** `stack webhooks deliveries`: what was recorded, the newest first. */
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
-import { locateProject } from '../project.ts'
-import { shellWord } from '../shell.ts'
+import { printJson } from '../shared/output.ts'
+import { locateProject } from '../shared/project.ts'
+import { shellWord } from '../shared/shell.ts'
 import { mountedWebhooks, runningStack, webhookNamed } from './mounted.ts'
 
 export interface DeliveriesFlags {
@@ -18,10 +19,7 @@ export async function runDeliveries(flags: DeliveriesFlags, name: string | undef
   const { database_url } = await runningStack(root)
   const { limit, outcome } = flags
   const rows = await readDeliveries(database_url, { webhook: name, outcome, limit })
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ data: rows }, undefined, 2)}\n`)
-    return
-  }
+  if (flags.json) return printJson({ data: rows })
   if (rows.length === 0) {
     process.stderr.write(`${whyNone(root, name, outcome)}\n`)
     return

@@ -5,7 +5,7 @@ import { type LocalRecord, readRecord } from '../../local/record.ts'
 import { namesInVault } from '../../local/vault.ts'
 import type { RouteTable, Webhook } from '../../runtime/table.ts'
 import { nearest } from '../../src/wire/nearest.ts'
-import { Failure } from '../failure.ts'
+import { Failure } from '../shared/failure.ts'
 
 /** @throws Failure where nothing was built. */
 export function mountedWebhooks(root: string): Webhook[] {

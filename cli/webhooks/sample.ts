@@ -1,7 +1,7 @@
 /** A delivery that has a certain event key: the least that its sender would send, with what the person gave. */
 import { randomBytes } from 'node:crypto'
 import { batchKey, type Scheme } from '../../src/wire/webhook-schemes.ts'
-import { Failure } from '../failure.ts'
+import { Failure } from '../shared/failure.ts'
 
 export interface Sample {
   body: string

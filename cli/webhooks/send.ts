@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { Failure } from '../failure.ts'
-import { locateProject } from '../project.ts'
+import { Failure } from '../shared/failure.ts'
+import { locateProject, workingDirectory } from '../shared/project.ts'
 import { addressOf, deliver } from './deliver.ts'
 import { findSigner } from './keys.ts'
 import { runningStack, webhookNamed } from './mounted.ts'
@@ -13,6 +13,7 @@ export interface SendFlags {
   project?: string
   data?: string
   secretEnv?: string
+  json?: boolean
 }
 
 export async function runSend(flags: SendFlags, name: string, event: string): Promise<void> {
@@ -35,16 +36,16 @@ export async function runSend(flags: SendFlags, name: string, event: string): Pr
   }
   const hint =
     given === undefined ? '; it names its event and nothing else: what the handler reads is given by --data' : ''
-  await deliver(record, webhook, signer, delivery, hint)
+  await deliver(record, webhook, signer, delivery, { json: flags.json, hint })
 }
 
-/** JSON as it stands, or `@file`, or `@-` for standard input. */
+/** Reads JSON from the text itself, from `@file`, or from standard input for `@-`. */
 function readGiven(text: string): unknown {
   const file = text.startsWith('@') ? text.slice(1) : undefined
   let source = text
   if (file !== undefined) {
     try {
-      source = fs.readFileSync(file === '-' ? 0 : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), file), 'utf8')
+      source = fs.readFileSync(file === '-' ? 0 : path.resolve(workingDirectory(), file), 'utf8')
     } catch (error) {
       throw new Failure('usage', `${file} cannot be read: ${(error as Error).message}`)
     }

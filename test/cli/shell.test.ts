@@ -1,7 +1,7 @@
 /** What is printed to be pasted into a shell means what it says. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { shellWord } from '../../cli/shell.ts'
+import { shellWord } from '../../cli/shared/shell.ts'
 
 const hasBash = !spawnSync('bash', ['--version']).error
 

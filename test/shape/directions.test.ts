@@ -124,17 +124,17 @@ describe('directions', () => {
       ),
     ]
     expect(who('build').sort()).toEqual([
-      'cli/build.ts',
-      'cli/changes.ts',
-      'cli/refusals.ts',
-      'cli/start.ts',
+      'cli/project/build.ts',
+      'cli/project/changes.ts',
+      'cli/project/start.ts',
+      'cli/shared/refusals.ts',
       'cli/webhooks/deliveries.ts', // tables, and files that appear whole: not the compiler
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
     ])
     expect(who('local').sort()).toEqual([
-      'cli/start.ts',
-      'cli/target.ts',
+      'cli/project/start.ts',
+      'cli/shared/target.ts',
       'cli/webhooks/deliveries.ts',
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',

@@ -1,19 +1,19 @@
 /** `stack build`: refusals and what was built, to stderr; a format for machines has its refusals on stdout (contract 8, 10.1). */
 import path from 'node:path'
-import { buildCached } from '../build/cached.ts'
-import { report } from '../build/emit/report.ts'
-import { applyFixes } from '../build/fix.ts'
-import type { Format } from '../build/formats.ts'
-import type { BuildOptions } from '../build/index.ts'
-import type { Refusal } from '../build/refusals/index.ts'
-import { authTarget, projectTarget } from '../build/targets.ts'
+import { buildCached } from '../../build/cached.ts'
+import { report } from '../../build/emit/report.ts'
+import { applyFixes } from '../../build/fix.ts'
+import type { Format } from '../../build/formats.ts'
+import type { BuildOptions } from '../../build/index.ts'
+import type { Refusal } from '../../build/refusals/index.ts'
+import { authTarget, projectTarget } from '../../build/targets.ts'
+import { Failure } from '../shared/failure.ts'
+import { locateProject, workingDirectory } from '../shared/project.ts'
+import type { Printing } from '../shared/refusals.ts'
+import { fixCommandOf } from '../shared/shell.ts'
+import { untilInterrupted } from '../shared/signals.ts'
+import { version } from '../shared/version.ts'
 import { missingBindings } from './bindings.ts'
-import { Failure } from './failure.ts'
-import { locateProject } from './project.ts'
-import type { Printing } from './refusals.ts'
-import { fixCommandOf } from './shell.ts'
-import { untilInterrupted } from './signals.ts'
-import { version } from './version.ts'
 
 export interface BuildFlags {
   project?: string
@@ -21,6 +21,7 @@ export interface BuildFlags {
   format: Format
   fix?: boolean
   watch?: boolean
+  json?: boolean
 }
 
 /** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
@@ -31,12 +32,16 @@ const mostNamed = 5
 
 export async function runBuild(flags: BuildFlags): Promise<void> {
   const { root } = locateProject(flags.project)
-  const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
+  const folder = flags.out === undefined ? undefined : path.resolve(workingDirectory(), flags.out)
   const target = () => {
     const { project, roles } = locateProject(flags.project)
     return projectTarget(root, project, roles, folder)
   }
-  const plain: Printing = { format: flags.format, version, fixCommand: fixCommandOf(flags.project) }
+  const plain: Printing = {
+    format: flags.json ? 'json' : flags.format,
+    version,
+    fixCommand: fixCommandOf(flags.project),
+  }
   const printing = flags.fix ? afterFix(plain, await fix(root, target())) : plain
   await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
 }
@@ -60,7 +65,7 @@ async function once(root: string, target: BuildOptions, printing: Printing): Pro
 /** What renders them is loaded for them: a build that finds nothing changed and nothing wrong need not wait for it. */
 async function print(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
   if (refusals.length === 0 && printing.format === 'text') return
-  const { printRefusals } = await import('./refusals.ts')
+  const { printRefusals } = await import('../shared/refusals.ts')
   await printRefusals(root, refusals, printing)
 }
 
@@ -72,8 +77,8 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
 /** @returns the files that it has edited, relative to the project. */
 async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
-  const { openCompiler } = await import('../build/compiler.ts')
-  const { harmless } = await import('../build/columns.ts')
+  const { openCompiler } = await import('../../build/compiler.ts')
+  const { harmless } = await import('../../build/columns.ts')
   const compiler = openCompiler(target)
   let count = 0
   const edited = new Set<string>()
@@ -108,7 +113,7 @@ function listed(files: readonly string[]): string {
 
 /** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
 async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
-  const { watchProject } = await import('../build/watch.ts')
+  const { watchProject } = await import('../../build/watch.ts')
   const { changedText } = await import('./changes.ts')
   const interrupted = untilInterrupted()
   const first = target()

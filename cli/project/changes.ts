@@ -1,9 +1,9 @@
 /** What `stack start` says of a change while it runs. */
 import path from 'node:path'
-import { harmless } from '../build/columns.ts'
-import { toJson } from '../build/formats.ts'
-import type { Change } from '../local/follow.ts'
-import { renderRefusals } from './refusals.ts'
+import { harmless } from '../../build/columns.ts'
+import { toJson } from '../../build/formats.ts'
+import type { Change } from '../../local/follow.ts'
+import { renderRefusals } from '../shared/refusals.ts'
 
 /** @param root absolute. @param changed absolute paths. */
 export function changeText(change: Change, changed: readonly string[], root: string): string {

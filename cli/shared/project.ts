@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { evaluate, parse } from '@humanwhocodes/momoa'
-import { type DeclaredRole, InvalidDeclaration, type Project, readProject, readRoles } from '../src/wire/project.ts'
+import { type DeclaredRole, InvalidDeclaration, type Project, readProject, readRoles } from '../../src/wire/project.ts'
 import { Failure } from './failure.ts'
 
 export interface LocatedProject {
@@ -14,15 +14,21 @@ export interface LocatedProject {
 }
 
 const marker = 'stack/project.json'
+
+/** Deepest nesting of a declared file: the parser recurses, and a deeper document could exhaust the stack. */
 const deepestJson = 64
+
+/** The folder in which the person typed the command: `npm run` itself moves to the root of the package. */
+export function workingDirectory(): string {
+  return process.env['INIT_CWD'] ?? process.cwd()
+}
 
 /**
  * @param named `--project`; absent: the nearest folder upwards from where the person stands.
  * @throws Failure naming file, line and column of what is wrong.
  */
 export function locateProject(named: string | undefined): LocatedProject {
-  const standing = process.env['INIT_CWD'] ?? process.cwd() // npm run moves to the package's root
-  const root = named === undefined ? nearestProject(standing) : resolveNamed(named, standing)
+  const root = named === undefined ? nearestProject(workingDirectory()) : resolveNamed(named, workingDirectory())
   // esbuild waits forever for a path with one
   if (root.includes('"'))
     throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
@@ -56,7 +62,7 @@ function nearestProject(from: string): string {
 
 /** Strict JSON: a duplicate key, a comment or a trailing comma is refused where it stands. */
 function readDeclared<T>(file: string, read: (json: unknown) => T): T {
-  const shown = path.relative(process.env['INIT_CWD'] ?? process.cwd(), file) || file
+  const shown = path.relative(workingDirectory(), file) || file
   let text: string
   try {
     text = fs.readFileSync(file, 'utf8')

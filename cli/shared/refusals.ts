@@ -1,9 +1,10 @@
 /** Refusals as the person, or their tool, asked for them: text to stderr, every other format to stdout (contract 8.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { type Format, toGithub, toJson, toSarif } from '../build/formats.ts'
-import type { Refusal } from '../build/refusals/index.ts'
-import { footer, type Rendering, render } from '../build/render.ts'
+import { type Format, toGithub, toJson, toSarif } from '../../build/formats.ts'
+import type { Refusal } from '../../build/refusals/index.ts'
+import { footer, type Rendering, render } from '../../build/render.ts'
+import { writeOut } from './output.ts'
 
 export interface Printing extends Pick<Rendering, 'consequence' | 'fixCommand'> {
   format: Format
@@ -39,21 +40,6 @@ function machineText(
     return format === 'json' ? JSON.stringify(toJson(one)) : toGithub(one, prefixOf(root))
   })
   return [...lines, ...(isOneOfMany ? [''] : [])].map((line) => `${line}\n`).join('')
-}
-
-/** Resolves when stdout has taken the text: at the end of the process, what a pipe has not taken yet would be lost. */
-function writeOut(text: string): Promise<void> {
-  const { stdout } = process
-  return new Promise((resolve, reject) => {
-    // a reader that wants no more, like `head`, is no failure; a disk that is full is one
-    const failed = (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? resolve() : reject(error))
-    stdout.once('error', failed)
-    stdout.write(text, (error) => {
-      if (error) return failed(error)
-      stdout.off('error', failed)
-      resolve()
-    })
-  })
 }
 
 /** @param root absolute: the project. */

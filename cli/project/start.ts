@@ -1,20 +1,20 @@
 /** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready, then the log. */
 import path from 'node:path'
-import { describeGate } from '../build/emit/report.ts'
-import type { Change } from '../local/follow.ts'
-import { createLogPrinter } from '../local/log.ts'
-import { HeldBy } from '../local/owner.ts'
-import { PortTaken } from '../local/ports.ts'
-import { type LocalStack, Refused, RunsAlready, startStack } from '../local/start.ts'
-import { secretSource } from '../local/vault.ts'
-import type { Route } from '../runtime/table.ts'
-import { covers } from '../src/wire/permissions.ts'
+import { describeGate } from '../../build/emit/report.ts'
+import type { Change } from '../../local/follow.ts'
+import { createLogPrinter } from '../../local/log.ts'
+import { HeldBy } from '../../local/owner.ts'
+import { PortTaken } from '../../local/ports.ts'
+import { type LocalStack, Refused, RunsAlready, startStack } from '../../local/start.ts'
+import { secretSource } from '../../local/vault.ts'
+import type { Route } from '../../runtime/table.ts'
+import { covers } from '../../src/wire/permissions.ts'
+import { Failure } from '../shared/failure.ts'
+import { devVars, type LocatedProject, locateProject, workingDirectory } from '../shared/project.ts'
+import { renderRefusals } from '../shared/refusals.ts'
+import { fixCommandOf, shellWord } from '../shared/shell.ts'
+import { untilInterrupted } from '../shared/signals.ts'
 import { changeJson, changeText } from './changes.ts'
-import { Failure } from './failure.ts'
-import { devVars, type LocatedProject, locateProject } from './project.ts'
-import { renderRefusals } from './refusals.ts'
-import { fixCommandOf, shellWord } from './shell.ts'
-import { untilInterrupted } from './signals.ts'
 
 export interface StartFlags {
   project?: string
@@ -112,7 +112,7 @@ function isWorthSaying(line: string): boolean {
 
 /** Short where it lies below the person's place, whole where it does not. */
 function shownPath(file: string): string {
-  const relative = path.relative(process.env['INIT_CWD'] ?? process.cwd(), file)
+  const relative = path.relative(workingDirectory(), file)
   return relative.startsWith('..') ? file : relative
 }
 

@@ -18,11 +18,6 @@ export async function manage(target: Target, method: string, path: string, body?
   return json
 }
 
-/** Two spaces, as every answer is printed. */
-export function print(body: unknown): void {
-  if (body !== undefined) process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`)
-}
-
 async function ask({ baseUrl, credential }: Target, method: string, path: string, body: unknown) {
   const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
   try {

@@ -1,8 +1,8 @@
 /** Which stack a command is about, and what opens it (contract 10.3, 10.4). */
 import path from 'node:path'
-import { readRecord } from '../local/record.ts'
-import { isLoopback } from '../src/wire/loopback.ts'
-import { nearest } from '../src/wire/nearest.ts'
+import { readRecord } from '../../local/record.ts'
+import { isLoopback } from '../../src/wire/loopback.ts'
+import { nearest } from '../../src/wire/nearest.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
 
@@ -14,8 +14,14 @@ export interface Target {
   credential: { apikey: string } | { authorization: string }
 }
 
-/** @param flags.env an environment of `stack/project.json`; absent: the local stack. @throws Failure */
-export async function locateTarget(flags: { project?: string; env?: string }): Promise<Target> {
+export interface TargetFlags {
+  project?: string
+  /** An environment of `stack/project.json`. The default is the local stack. */
+  env?: string
+}
+
+/** @throws Failure */
+export async function locateTarget(flags: TargetFlags): Promise<Target> {
   const { root, project } = locateProject(flags.project)
   const { environments } = project
   if (flags.env !== undefined) {
