@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { harmless } from '../../build/columns.ts'
 import { toJson } from '../../build/formats.ts'
-import type { Change } from '../../local/follow.ts'
+import type { Change } from '../../local/watch.ts'
 import { renderRefusals } from '../shared/refusals.ts'
 
 /** @param root absolute. @param changed absolute paths. */

@@ -1,12 +1,12 @@
 /** `stack start`: the local stack until Ctrl-C. What it says goes to stderr; with `--json`, one object to stdout when ready, then the log. */
 import path from 'node:path'
 import { describeGate } from '../../build/emit/report.ts'
-import type { Change } from '../../local/follow.ts'
+import { LockHeld } from '../../local/lock.ts'
 import { createLogPrinter } from '../../local/log.ts'
-import { HeldBy } from '../../local/owner.ts'
 import { PortTaken } from '../../local/ports.ts'
 import { type LocalStack, Refused, RunsAlready, startStack } from '../../local/start.ts'
 import { secretSource } from '../../local/vault.ts'
+import type { Change } from '../../local/watch.ts'
 import type { Route } from '../../runtime/table.ts'
 import { covers } from '../../src/wire/permissions.ts'
 import { Failure } from '../shared/failure.ts'
@@ -54,9 +54,9 @@ export async function runStart({ project: named, port, json = false, fresh = fal
       if (json) process.stdout.write(`${JSON.stringify(changeJson(change, changed, root))}\n`)
       else process.stderr.write(changeText(change, changed, root))
     }
-    const follow = { declared, onChange }
+    const watch = { declared, onChange }
     stack = await startStack(
-      { root, project, roles, variables, port, fresh, follow, say, onLog: lines },
+      { root, project, roles, variables, port, fresh, watch, say, onLog: lines },
       interruption.signal,
     )
   } catch (error) {
@@ -83,7 +83,7 @@ function failureOf(error: unknown, root: string, named: string | undefined): unk
     return new Failure('refused', renderRefusals(root, refusals, { consequence, fixCommand: fixCommandOf(named) }))
   }
   if (error instanceof PortTaken) return new Failure('port taken', `${error.message}: name another with --port`)
-  if (error instanceof HeldBy) return new Failure('no stack', error.message)
+  if (error instanceof LockHeld) return new Failure('no stack', error.message)
   return new Failure('refused', `error: ${(error as Error).message}`)
 }
 
