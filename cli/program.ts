@@ -86,7 +86,7 @@ function refuseSuperfluous({ isSecret, options }: Verb, command: Command, count:
   throw usageError(command, text, isSecret ? undefined : meantInsteadOf(word, command, options))
 }
 
-/** What a superfluous word most likely stands for: a flag without its dashes, a payload, or another verb of the group. */
+/** Guesses the meaning of a superfluous word: a flag without its dashes, a payload, or another verb of the group. */
 function meantInsteadOf(word: string, command: Command, options: readonly Option[]): string | undefined {
   const flags = options.map(({ long }) => long!.slice(2))
   if (/^[{[@]/.test(word) && flags.includes('data')) return 'a payload is given by --data'

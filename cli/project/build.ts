@@ -1,4 +1,4 @@
-/** `stack build`: refusals and what was built, to stderr; a format for machines has its refusals on stdout (contract 8, 10.1). */
+/** `stack build`: prints refusals and the report on stderr. A format for machines has its refusals on stdout (contract 8, 10.1). */
 import path from 'node:path'
 import { buildCached } from '../../build/cached.ts'
 import { report } from '../../build/emit/report.ts'
@@ -24,11 +24,11 @@ export interface BuildFlags {
   json?: boolean
 }
 
-/** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
-const mostRounds = 50
+/** Largest number of rounds of `--fix`. Few fixes wait for another one, and a fix without effect must not loop for ever. */
+const maxRounds = 50
 
-/** Largest number of edited files that a sentence names. */
-const mostNamed = 5
+/** Largest number of edited files that a sentence names: they fit on one line. */
+const maxNamed = 5
 
 export async function runBuild(flags: BuildFlags): Promise<void> {
   const { root } = locateProject(flags.project)
@@ -46,7 +46,7 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
   await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
 }
 
-/** What is left has no exact fix, and errors leave more behind than nothing. */
+/** After `--fix`, no remaining refusal has an exact fix, and a refused build has edited files. */
 function afterFix(printing: Printing, edited: readonly string[]): Printing {
   const consequence = `nothing was built, and --fix has edited ${listed(edited)}`
   return { ...printing, fixCommand: '', ...(edited.length > 0 && { consequence }) }
@@ -62,7 +62,7 @@ async function once(root: string, target: BuildOptions, printing: Printing): Pro
   process.stderr.write(missingBindings(root, target.out))
 }
 
-/** What renders them is loaded for them: a build that finds nothing changed and nothing wrong need not wait for it. */
+/** The renderer is loaded only here: a build without changes and without refusals does not wait for it. */
 async function print(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
   if (refusals.length === 0 && printing.format === 'text') return
   const { printRefusals } = await import('../shared/refusals.ts')
@@ -85,8 +85,8 @@ async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const done = new Set<string>()
   let touched = new Set<string>()
   try {
-    for (let round = 0; round < mostRounds; round++) {
-      // a file that was written in the same moment as it was read looks as it did
+    for (let round = 0; round < maxRounds; round++) {
+      // A file that is written within one tick of the clock looks unchanged, so the edited files are named.
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
       for (const file of changed) edited.add(path.relative(root, file).split(path.sep).join('/'))
@@ -103,15 +103,15 @@ async function fix(root: string, target: BuildOptions): Promise<string[]> {
   return [...edited].sort()
 }
 
-/** Names in a sentence; of many only the first, as each fix was said with its place. */
+/** Lists file names in a sentence. Of many files only the first are named, because each fix was printed with its place. */
 function listed(files: readonly string[]): string {
-  const shown = files.slice(0, mostNamed)
+  const shown = files.slice(0, maxNamed)
   if (files.length > shown.length) return `${shown.join(', ')} and ${files.length - shown.length} more`
   const [last, ...others] = shown.toReversed()
   return others.length === 0 ? last! : `${others.toReversed().join(', ')} and ${last}`
 }
 
-/** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
+/** @param printing of the first build, which may mention `--fix`. @param later of the builds that follow. */
 async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
   const { watchProject } = await import('../../build/watch.ts')
   const { changedText } = await import('./changes.ts')
@@ -133,5 +133,5 @@ async function watch(root: string, target: () => BuildOptions, printing: Printin
   })
   process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
   await interrupted
-  await watching.close().catch(() => {}) // a build that was under way has lost its bundler to the same signal
+  await watching.close().catch(() => {}) // the same signal has ended the bundler of a running build
 }

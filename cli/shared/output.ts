@@ -1,4 +1,4 @@
-/** What verbs print on stdout. */
+/** Output of verbs on stdout. */
 
 /** Prints JSON with two spaces, as every JSON output of a verb has. */
 export function printJson(value: unknown): Promise<void> {

@@ -24,23 +24,23 @@ export function workingDirectory(): string {
 }
 
 /**
- * @param named `--project`; absent: the nearest folder upwards from where the person stands.
- * @throws Failure naming file, line and column of what is wrong.
+ * @param named the value of `--project`. The default is the nearest folder upwards from the working directory.
+ * @throws Failure with file, line and column of a declared file that is not valid.
  */
 export function locateProject(named: string | undefined): LocatedProject {
   const root = named === undefined ? nearestProject(workingDirectory()) : resolveNamed(named, workingDirectory())
-  // esbuild waits forever for a path with one
+  // esbuild never answers for a path with a double quote.
   if (root.includes('"'))
     throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
   const rolesFile = path.join(root, 'stack/roles.json')
   return {
-    root: fs.realpathSync(root), // as watchers and bundlers name files: a project may be reached through a link
+    root: fs.realpathSync(root), // watchers and bundlers name files by their real paths, without symbolic links
     project: readDeclared(path.join(root, marker), readProject),
     roles: fs.existsSync(rolesFile) ? readDeclared(rolesFile, readRoles) : [],
   }
 }
 
-/** `npm start` names it relative to the package, a person relative to where they stand. */
+/** Tries the folder of the person, and the package's root, relative to which the scripts of `npm` name a project. */
 function resolveNamed(named: string, standing: string): string {
   const candidates = [path.resolve(standing, named), path.resolve(named)]
   const root = candidates.find((candidate) => fs.existsSync(path.join(candidate, marker)))
@@ -60,7 +60,7 @@ function nearestProject(from: string): string {
   }
 }
 
-/** Strict JSON: a duplicate key, a comment or a trailing comma is refused where it stands. */
+/** Reads strict JSON. @throws Failure with the place of a duplicate key, a comment or a trailing comma. */
 function readDeclared<T>(file: string, read: (json: unknown) => T): T {
   const shown = path.relative(workingDirectory(), file) || file
   let text: string
@@ -114,7 +114,7 @@ function collectPlaces(
   }
 }
 
-/** A key that is missing has no place: its object has. */
+/** @returns the place of the innermost value on the path that exists: a missing key has the place of its object. */
 function nearestPlace(places: Map<string, { line: number; column: number }>, path: readonly (string | number)[]) {
   for (let length = path.length; length >= 0; length--) {
     const place = places.get(JSON.stringify(path.slice(0, length)))
@@ -123,7 +123,7 @@ function nearestPlace(places: Map<string, { line: number; column: number }>, pat
   return { line: 1, column: 1 }
 }
 
-/** The parser recurses: how deep is counted before. Brackets in strings count too, which only errs on the safe side. */
+/** Counts the depth before the recursive parser runs. Brackets in strings count too, which can only overestimate. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -134,7 +134,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** The project's own bindings while it is developed (contract 1.6). */
+/** @returns the bindings of `.dev.vars`, which the local stack gives the backend worker (contract 1.6). */
 export function devVars(root: string): Record<string, string> {
   const file = path.join(root, '.dev.vars')
   return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}

@@ -1,20 +1,20 @@
-/** Texts as words of a shell's command line: what is printed to be pasted must mean what it says. */
+/** Quotes texts as words of a shell, so that a printed command can be pasted. */
 
-/** Control characters are written in the `$'…'` form (POSIX.1-2024): pasted as they are, a terminal would act on them. */
+/** Control characters need the `$'…'` form (POSIX.1-2024): a terminal would act on them when they are pasted. */
 const controls = /\p{Cc}/u
 
-/** One word for bash, zsh and every POSIX shell that knows `$'…'`, whatever the text holds; also in an interactive one. */
+/** Quotes any text as one word of bash, zsh and every POSIX shell that knows `$'…'`. Interactive shells read the same word. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-]+$/.test(text)) return text
   if (!controls.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
-  // "!" too: within this form some interactive shells still expand their history
+  // "!" is escaped too, because some interactive shells expand their history within this form.
   const escaped = text.replace(/[\\'!\p{Cc}]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
   )
   return `$'${escaped}'`
 }
 
-/** The command that applies the exact fixes, of a project that was named like this. */
+/** The command that applies the exact fixes. @param project the value of `--project`. */
 export function fixCommandOf(project: string | undefined): string {
   return project === undefined ? 'stack build --fix' : `stack build --fix --project ${shellWord(project)}`
 }

@@ -1,15 +1,15 @@
-/** How a command that runs until it is ended learns of its end. */
+/** Signals that end a running command. */
 
-/** On a terminal one Ctrl-C arrives twice, from the terminal and from npm. */
+/** Time in milliseconds within which a second signal counts as the first: Ctrl-C arrives from the terminal and from npm. */
 const sameInterruptMs = 1000
 
-/** Resolves at the first Ctrl-C, TERM or hang-up; a later one ends the process at once. */
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP. A later signal ends the process at once, with exit 130. */
 export function untilInterrupted(onFirst?: () => void): Promise<void> {
   let first = 0
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (first && Date.now() - first > sameInterruptMs) process.exit(130) // a person who insists
+        if (first && Date.now() - first > sameInterruptMs) process.exit(130)
         first ||= Date.now()
         onFirst?.()
         resolve()

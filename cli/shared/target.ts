@@ -1,4 +1,4 @@
-/** Which stack a command is about, and what opens it (contract 10.3, 10.4). */
+/** The stack that a command is about, and the credential for it (contract 10.3, 10.4). */
 import path from 'node:path'
 import { readRecord } from '../../local/record.ts'
 import { isLoopback } from '../../src/wire/loopback.ts'
@@ -7,9 +7,9 @@ import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
 
 export interface Target {
-  /** `shop/staging`: what stands before everything that is done to it. */
+  /** Printed before each call, like `shop/staging`. */
   name: string
-  /** Without a slash at its end. */
+  /** Has no slash at its end. */
   baseUrl: string
   credential: { apikey: string } | { authorization: string }
 }
@@ -66,23 +66,23 @@ function given(): Target['credential'] | undefined {
   return token ? { authorization: `Bearer ${token}` } : undefined
 }
 
-/** What no header can hold, fetch would print. */
+/** Refuses a value that no header can hold, because the error of `fetch` would print it. */
 function fromEnvironment(name: string): string | undefined {
   const value = process.env[name]?.trim()
   if (value && !/^[!-~]+$/.test(value)) throw new Failure('usage', `${name} holds a character that no credential has`)
   return value
 }
 
-/** A path goes after it; and what it holds beside, such as a password, would be sent or printed. */
+/** Refuses a URL with more than an address: a path is appended to it, and a password would be sent or printed. */
 function requirePlain(url: string, name: string): void {
   const { username, password } = new URL(url)
   if (username || password || /[?#]/.test(url))
     throw new Failure('usage', `the url of ${name} must be an address alone: without a password, a ? or a #`)
 }
 
-/** A credential must not travel where everybody can read it. */
+/** Refuses a URL over which a credential would travel unencrypted through a network. */
 function requireHttps(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || isLoopback(hostname)) return
-  throw new Failure('usage', `${url} is not https: the credential would travel in the clear`)
+  throw new Failure('usage', `${url} is not https: the credential would be sent unencrypted`)
 }

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from 'commander'
 export interface Verb {
   /** The words after `stack`, like `webhooks send`. */
   name: string
-  /** What each positional argument is, by its syntax: `<name>` is required, `[name]` is optional. */
+  /** A description of each positional argument, by its syntax: `<name>` is required, `[name]` is optional. */
   positionals?: Record<string, string>
   /** One line, without a full stop at its end. */
   summary: string

@@ -1,4 +1,4 @@
-/** This package's version. */
+/** The version of this package. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 

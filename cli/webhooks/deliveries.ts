@@ -1,4 +1,4 @@
-/** `stack webhooks deliveries`: what was recorded, the newest first. */
+/** `stack webhooks deliveries`: the recorded deliveries, the newest first. */
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
 import { printJson } from '../shared/output.ts'
@@ -41,7 +41,7 @@ export async function runDeliveries(flags: DeliveriesFlags, name: string | undef
   )
 }
 
-/** An empty list, and what would fill it. */
+/** Explains an empty list, with a command or a declaration that would fill it. */
 function whyNone(root: string, name: string | undefined, outcome: string | undefined): string {
   const asked = mountedWebhooks(root).filter((webhook) => name === undefined || webhook.name === name)
   const recording = asked.find(({ record }) => record !== undefined)
@@ -54,7 +54,7 @@ function whyNone(root: string, name: string | undefined, outcome: string | undef
   return `${what}: \`stack webhooks send ${recording.name} ${shellWord(recording.events[0]!.key)}\` sends one`
 }
 
-/** A sender chose these: they must not move the cursor. */
+/** Replaces control characters: a sender chose this text, and it must not move the cursor. */
 function printed(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ').slice(0, 60)
 }

@@ -1,4 +1,4 @@
-/** `stack webhooks list`: what is mounted, where its secret comes from, which keys are bound. */
+/** `stack webhooks list`: the mounted webhooks, the source of each secret, and the bound event keys. */
 import { table } from '../../build/emit/report.ts'
 import { type SecretSource, secretSource } from '../../local/vault.ts'
 import type { Webhook } from '../../runtime/table.ts'
@@ -6,7 +6,7 @@ import { printJson } from '../shared/output.ts'
 import { devVars, locateProject } from '../shared/project.ts'
 import { liveRecord, mountedWebhooks, vaultNames } from './mounted.ts'
 
-/** `unknown`: no stack runs here, and only a running one can tell what its vault holds. */
+/** `unknown` while no stack runs here: only a running one can list its vault. */
 type Source = SecretSource | 'unset' | 'unknown'
 
 export interface ListFlags {
@@ -43,7 +43,7 @@ export async function runList(flags: ListFlags): Promise<void> {
 
 interface DescribedSecret {
   env: string
-  /** `null`: not known. */
+  /** `null` while the vault is not known. */
   set: boolean | null
   source: Source
   previous?: string

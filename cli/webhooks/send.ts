@@ -1,4 +1,4 @@
-/** `stack webhooks send <name> <event>`: a delivery as its provider would send it, signed here. */
+/** `stack webhooks send <name> <event>`: sends a delivery as its provider would, signed here. */
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'

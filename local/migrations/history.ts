@@ -86,7 +86,7 @@ function checkSet(
 
 const restoring = 'Undo the change and write a new migration'
 
-/** What to do about a file of each set. The files of `auth` and `runtime` belong to a version of the package. */
+/** Advice about a changed file, by its set. The files of `auth` and `runtime` belong to a version of the package. */
 const advice: Record<MigrationSet['name'], (first: string) => string> = {
   auth: () => 'Another version of @stack/backend has migrated this database: use that version or a newer one',
   runtime: () => 'Another version of @stack/backend has migrated this database: use that version or a newer one',
