@@ -16,7 +16,7 @@ export interface WorkerModule {
 export const bareWorker = "export default { fetch() { return new Response('ok') } }\n"
 
 const compatibilityDate = '2026-07-30'
-/** Longest wait for an answer with status 200, in milliseconds. The largest bundle of a bench starts within 5 s. */
+/** Longest wait for an answer with status 200, in milliseconds. Every bundle here starts much faster, so only a worker that hangs reaches it. */
 const limitMs = 30_000
 
 /** Number of characters of workerd's stderr that are kept for an error: the first ones name the cause. */

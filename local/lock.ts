@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { writeWhole } from '../build/emit/write.ts'
 import { type Process, processes } from './processes.ts'
 
-/** Longest wait, in milliseconds, for the end of a workerd that was killed. SIGKILL takes effect within one second. */
+/** Longest wait, in milliseconds, for the end of a workerd that was killed. SIGKILL takes effect at once, unless the machine is overloaded. */
 const killMs = 5_000
 
 interface Lock {

@@ -1,10 +1,10 @@
 /** Calls of the auth worker that a start makes: the first answer, and the declared roles. */
 import type { DeclaredRole } from '../src/wire/project.ts'
 
-/** Number of attempts to reach the auth worker, 50 ms apart: it is loaded by then, and only its first request is slow. */
+/** Number of attempts to reach the auth worker, 50 ms apart: workerd is ready by then, so few are needed. */
 const attempts = 50
 
-/** Longest wait for one answer, in milliseconds. */
+/** Longest wait for one answer, in milliseconds: the first request of a worker also opens its database connection. */
 const answerMs = 5_000
 
 /** Waits for the first answer of the key set, which also makes the signing key. */

@@ -14,10 +14,10 @@ import pg from 'pg'
 import { findPort, isFree } from './ports.ts'
 import { isAlive, processes } from './processes.ts'
 
-/** Longest wait for the first answer, in seconds. A cold start on a busy machine takes up to 10. */
+/** Longest wait for the first answer, in seconds. A start takes less than 1 s, so only a server that hangs reaches it. */
 const startSeconds = 30
 
-/** Longest wait for a fast shutdown, in seconds. It usually takes less than 1. Afterwards the server is killed. */
+/** Longest wait for a fast shutdown, in seconds. A shutdown takes less than 1 s. Afterwards the server is killed. */
 const stopSeconds = 10
 
 /** User id of `nobody`, an unprivileged user that every Linux has. Postgres refuses to run as root. */

@@ -23,7 +23,7 @@ export interface WorkersOptions {
 
 const compatibilityDate = '2026-07-30'
 const compatibilityFlags = ['nodejs_compat']
-/** Longest wait for the end of miniflare, in milliseconds. It kills workerd, so that it usually needs less than 100. */
+/** Longest wait for the end of miniflare, in milliseconds. It kills workerd, so only a miniflare that hangs reaches it. */
 const stopMs = 5_000
 
 export interface Workers {

@@ -21,7 +21,7 @@ const warm = 3
 /** Number of counted rounds of a generation: with the generations, 16 values for each median. */
 const rounds = 4
 
-/** Number of requests in a round: the fastest server needs about 200 ms for them. */
+/** Number of requests in a round, so that a round takes a fraction of a second. */
 const count = 3_000
 
 /** Number of connections: enough to keep one core of the server busy. */

@@ -10,7 +10,7 @@ import { startWorkerd } from '../workerd.ts'
 import { request } from './asking.ts'
 import type { Issuer } from './issuer.ts'
 
-/** Number of verifications in a request: about 400 ms of work, beside which the request itself is nothing. */
+/** Number of verifications in a request, beside which the time of the request itself does not count. */
 const count = 4_000
 
 /** Number of counted rounds: enough for a median. */

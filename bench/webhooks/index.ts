@@ -157,7 +157,7 @@ async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sen
   await withWorkers(modules, compared, work, edgeHeap)
 }
 
-/** Duration of the calm measurement, in milliseconds: about 1,500 small requests. */
+/** Duration of the calm measurement, in milliseconds: several hundred small requests. */
 const quietMs = 2_000
 
 /** Sends large deliveries at once. @throws Error for an unexpected answer. The durations have no target. */

@@ -2,7 +2,7 @@
 import { Failure } from './failure.ts'
 import type { Target } from './target.ts'
 
-/** Longest time of a whole call, in milliseconds. A cold worker that waits for a database answers within 10 s. */
+/** Longest time of a whole call, in milliseconds. The stack's own limits are shorter: 10 s for a statement. */
 const timeoutMs = 30_000
 
 /**

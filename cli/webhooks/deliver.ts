@@ -28,7 +28,7 @@ interface Answer {
   milliseconds: number
 }
 
-/** Longest time, in milliseconds, that a running stack takes to serve a changed `.dev.vars`: it restarts workerd. */
+/** Longest wait, in milliseconds, for a running stack to serve a changed `.dev.vars`: it starts new workers for that. */
 const restartMs = 15_000
 
 /** Pause between two attempts while workerd restarts, in milliseconds. */

@@ -126,13 +126,14 @@ describe('directions', () => {
     expect(who('build').sort()).toEqual([
       'cli/project/build.ts',
       'cli/project/changes.ts',
-      'cli/project/start.ts',
+      'cli/project/ready.ts',
       'cli/shared/refusals.ts',
       'cli/webhooks/deliveries.ts', // tables, and files that appear whole: not the compiler
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
     ])
     expect(who('local').sort()).toEqual([
+      'cli/project/ready.ts',
       'cli/project/start.ts',
       'cli/shared/target.ts',
       'cli/webhooks/deliveries.ts',
