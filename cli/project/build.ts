@@ -8,12 +8,13 @@ import type { BuildOptions } from '../../build/index.ts'
 import type { Refusal } from '../../build/refusals/index.ts'
 import { authTarget, projectTarget } from '../../build/targets.ts'
 import { Failure } from '../shared/failure.ts'
-import { locateProject, workingDirectory } from '../shared/project.ts'
+import { locateProject } from '../shared/project.ts'
 import type { Printing } from '../shared/refusals.ts'
-import { fixCommandOf } from '../shared/shell.ts'
 import { untilInterrupted } from '../shared/signals.ts'
 import { version } from '../shared/version.ts'
+import { workingDirectory } from '../shared/working-directory.ts'
 import { missingBindings } from './bindings.ts'
+import { fixCommandOf } from './fix-command.ts'
 
 export interface BuildFlags {
   project?: string

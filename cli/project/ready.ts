@@ -5,8 +5,9 @@ import type { LocalStack } from '../../local/start.ts'
 import { secretSource } from '../../local/vault.ts'
 import type { Route, Webhook } from '../../runtime/table.ts'
 import { covers } from '../../src/wire/permissions.ts'
-import { type LocatedProject, workingDirectory } from '../shared/project.ts'
+import { type LocatedProject } from '../shared/project.ts'
 import { shellWord } from '../shared/shell.ts'
+import { workingDirectory } from '../shared/working-directory.ts'
 
 export function readyText(located: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
   const { root } = located

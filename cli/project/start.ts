@@ -8,9 +8,9 @@ import type { WatchOptions } from '../../local/watch.ts'
 import { Failure } from '../shared/failure.ts'
 import { devVars, locateProject } from '../shared/project.ts'
 import { renderRefusals } from '../shared/refusals.ts'
-import { fixCommandOf } from '../shared/shell.ts'
 import { untilInterrupted } from '../shared/signals.ts'
 import { changeJson, changeText } from './changes.ts'
+import { fixCommandOf } from './fix-command.ts'
 import { readyText, withoutPassword } from './ready.ts'
 
 export interface StartFlags {

@@ -13,8 +13,3 @@ export function shellWord(text: string): string {
   )
   return `$'${escaped}'`
 }
-
-/** The command that applies the exact fixes. @param project the value of `--project`. */
-export function fixCommandOf(project: string | undefined): string {
-  return project === undefined ? 'stack build --fix' : `stack build --fix --project ${shellWord(project)}`
-}

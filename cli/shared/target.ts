@@ -1,9 +1,8 @@
 /** The stack that a command is about, and the credential for it (contract 10.3, 10.4). */
-import path from 'node:path'
-import { readRecord } from '../../local/record.ts'
 import { isLoopback } from '../../src/wire/loopback.ts'
 import { nearest } from '../../src/wire/nearest.ts'
 import { Failure } from './failure.ts'
+import { runningStack } from './local-stack.ts'
 import { locateProject } from './project.ts'
 
 export interface Target {
@@ -20,7 +19,7 @@ export interface TargetFlags {
   env?: string
 }
 
-/** @throws Failure */
+/** @throws Failure for an unknown environment, an unsafe URL, a missing credential, or while no local stack runs. */
 export async function locateTarget(flags: TargetFlags): Promise<Target> {
   const { root, project } = locateProject(flags.project)
   const { environments } = project
@@ -33,16 +32,7 @@ export async function locateTarget(flags: TargetFlags): Promise<Target> {
     const baseUrl = environment.url.replace(/\/+$/, '')
     return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
   }
-  const found = await readRecord(path.join(root, '.stack/local.json'))
-  if (found && !found.isLive) {
-    process.stderr.write(
-      `the record of process ${found.record.pid} is left over: that stack is gone, and the record is ignored\n`,
-    )
-  }
-  if (!found?.isLive) {
-    throw new Failure('no stack', `no stack of this project runs here: \`stack start\` runs one${known(environments)}`)
-  }
-  const { base_url, service_role_key } = found.record
+  const { base_url, service_role_key } = await runningStack(root, known(environments))
   return { name: `${project.project}/local`, baseUrl: base_url, credential: given() ?? { apikey: service_role_key } }
 }
 

@@ -1,10 +1,11 @@
 /** `stack webhooks deliveries`: the recorded deliveries, the newest first. */
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
+import { runningStack } from '../shared/local-stack.ts'
 import { printJson } from '../shared/output.ts'
 import { locateProject } from '../shared/project.ts'
 import { shellWord } from '../shared/shell.ts'
-import { mountedWebhooks, runningStack, webhookNamed } from './mounted.ts'
+import { mountedWebhooks, webhookNamed } from './mounted.ts'
 
 export interface DeliveriesFlags {
   project?: string

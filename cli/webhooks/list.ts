@@ -2,9 +2,10 @@
 import { table } from '../../build/emit/report.ts'
 import { type SecretSource, secretSource } from '../../local/vault.ts'
 import type { Webhook } from '../../runtime/table.ts'
+import { liveRecord } from '../shared/local-stack.ts'
 import { printJson } from '../shared/output.ts'
 import { devVars, locateProject } from '../shared/project.ts'
-import { liveRecord, mountedWebhooks, vaultNames } from './mounted.ts'
+import { mountedWebhooks, vaultNames } from './mounted.ts'
 
 /** `unknown` while no stack runs here: only a running one can list its vault. */
 type Source = SecretSource | 'unset' | 'unknown'

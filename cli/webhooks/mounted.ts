@@ -1,7 +1,7 @@
-/** The webhooks of a project as it was last built, and the stack that serves them. */
+/** The webhooks of a project as it was last built, and the names in the vault of its running stack. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { type LocalRecord, readRecord } from '../../local/record.ts'
+import type { LocalRecord } from '../../local/record.ts'
 import { namesInVault } from '../../local/vault.ts'
 import type { RouteTable, Webhook } from '../../runtime/table.ts'
 import { nearest } from '../../src/wire/nearest.ts'
@@ -23,19 +23,6 @@ export function webhookNamed(root: string, name: string): Webhook {
   const near = nearest(name, names)
   const hint = near ? `did you mean ${near}?` : names.length > 0 ? `mounted: ${names.join(', ')}` : 'there is none'
   throw new Failure('usage', `no webhook is named ${name}: ${hint}`)
-}
-
-/** @returns `undefined` while no stack of the project runs. */
-export async function liveRecord(root: string): Promise<LocalRecord | undefined> {
-  const found = await readRecord(path.join(root, '.stack/local.json'))
-  return found?.isLive ? found.record : undefined
-}
-
-/** @throws Failure while no stack of the project runs. */
-export async function runningStack(root: string): Promise<LocalRecord> {
-  const record = await liveRecord(root)
-  if (record) return record
-  throw new Failure('no stack', 'no stack of this project runs here: `stack start` runs one')
 }
 
 /** @throws Failure when the vault cannot be listed: without its names, a secret could wrongly count as unset. */

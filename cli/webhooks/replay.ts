@@ -2,11 +2,12 @@
 import { forgetSeen, isSeen, readDelivery, restoreSeen, type StoredDelivery } from '../../local/deliveries.ts'
 import { type Proof, proofUnder } from '../../src/wire/webhook-schemes.ts'
 import { Failure } from '../shared/failure.ts'
+import { runningStack } from '../shared/local-stack.ts'
 import { locateProject } from '../shared/project.ts'
 import { untilInterrupted } from '../shared/signals.ts'
 import { addressOf, type Delivery, deliver } from './deliver.ts'
 import { findSigner } from './keys.ts'
-import { runningStack, webhookNamed } from './mounted.ts'
+import { webhookNamed } from './mounted.ts'
 import { seenIdOf } from './sign.ts'
 
 /** Headers of the connection that the delivery came by, and headers that `fetch` sets itself. */

@@ -135,7 +135,7 @@ describe('directions', () => {
     expect(who('local').sort()).toEqual([
       'cli/project/ready.ts',
       'cli/project/start.ts',
-      'cli/shared/target.ts',
+      'cli/shared/local-stack.ts',
       'cli/webhooks/deliveries.ts',
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
