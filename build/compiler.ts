@@ -49,6 +49,7 @@ export function openCompiler({
   out,
   reserved,
   databaseRoles,
+  administered,
   maxBodyBytes,
   rpc = [],
   project,
@@ -69,7 +70,7 @@ export function openCompiler({
     const file = program.sources.read(absolute)
     return file.needs.some((need) => need.place.start === start && isLost(program, file, need))
   }
-  const context = { reserved, roles: project?.roles ?? [] }
+  const context = { reserved, administered, roles: project?.roles ?? [] }
   const folder = path.join(out, 'out')
   const bundler = createBundler({ program, packageRoot, folder, budget: budgetKib * 1024 })
   const schemas = createSchemaReader(program, packageRoot)

@@ -17,6 +17,8 @@ export interface BuildOptions {
   databaseRoles: RouteTable['databaseRoles']
   /** Longest request body of a route that declares none, in bytes (contract 2.11). */
   maxBodyBytes: number
+  /** Path prefixes below which every route declares `serviceRole`; the auth module alone has them (contract 4.6). */
+  administered?: readonly string[]
   /** Methods that a service binding offers (contract 9.9). */
   rpc?: readonly { class: string; method: string }[]
   /** The project's name and declared roles. Absent for the auth module, which has no documents. */

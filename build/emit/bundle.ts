@@ -61,6 +61,7 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
     mirror: part('runtime/mirror.ts'),
     cors: part('runtime/cors.ts'),
     limits: part('runtime/limits.ts'),
+    management: part('runtime/management.ts'),
     coerce: part('runtime/coerce.ts'),
     webhooks: part('runtime/webhooks'),
   }

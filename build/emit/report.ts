@@ -41,7 +41,8 @@ export function report({ routes, webhooks }: RouteTable, files: readonly FileSiz
 }
 
 /** The gate as a sentence fragment: also what the tests and the local stack print. */
-export function describeGate({ required, role, permission, verifiedEmail }: Gate): string {
+export function describeGate({ required, role, permission, verifiedEmail, serviceRole }: Gate): string {
+  if (serviceRole !== undefined) return serviceRole === 'key' ? 'service-role key' : 'service-role key or operator'
   const asks = [
     role === undefined ? '' : `role ${role}`,
     permission === undefined ? '' : `permission ${permission}`,

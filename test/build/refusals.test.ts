@@ -10,7 +10,7 @@ import { refusals, type Slug } from '../../build/refusals/index.ts'
 import { refuse } from '../../build/refuse/index.ts'
 import { render } from '../../build/render.ts'
 import { buildProject, declaredRole, rendered, targetOf, temporaryProject } from '../support/project.ts'
-import { evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
+import { administeredIn, evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
 
 /** As wide as the narrowest that people use, and without colour. */
 const terminal = Object.assign(new PassThrough(), { columns: 80 }) as unknown as NodeJS.WriteStream
@@ -25,7 +25,7 @@ it('the fixtures and the catalogue name the same refusals', () => {
 describe.each(slugs)('%s', (slug) => {
   it('is what the refused program gets, and all it gets', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
-    const result = await buildProject(root, ['staff'])
+    const result = await buildProject(root, ['staff'], administeredIn(slug))
     expect([...new Set(result.refusals.map((refusal) => refusal.slug))]).toEqual([slug])
     const isError = result.refusals.some(({ severity }) => severity === 'error')
     expect(result.built === undefined).toBe(isError)
@@ -48,7 +48,7 @@ describe.each(slugs)('%s', (slug) => {
 
   it('fits a terminal of 80 columns', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
-    const { refusals: found } = await buildProject(root, ['staff'])
+    const { refusals: found } = await buildProject(root, ['staff'], administeredIn(slug))
     const sourceOf = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')
     const text = render(found, { sourceOf, stream: terminal })
     expect(text.split('\n').filter((line) => line.length > 80 && !/^ +--> /.test(line))).toEqual([])
@@ -56,7 +56,7 @@ describe.each(slugs)('%s', (slug) => {
 
   it('is not what its accepted twin gets', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'accepted.ts'))
-    const result = await buildProject(root, ['staff'])
+    const result = await buildProject(root, ['staff'], administeredIn(slug))
     expect(rendered(root, result)).toBe('')
     expect(result.built).toBeDefined()
   })
@@ -71,7 +71,8 @@ describe('a rule that is not in force', () => {
   it.each(judged)('%s: its fixture, and no other one, is accepted', (disabled) => {
     for (const slug of judged) {
       const without = new Set<Slug>([disabled])
-      const found = refuse(applicationOf(slug), { reserved, roles: [declaredRole('staff')], without })
+      const context = { reserved, roles: [declaredRole('staff')], administered: administeredIn(slug), without }
+      const found = refuse(applicationOf(slug), context)
       expect([slug, found.length === 0]).toEqual([slug, slug === disabled])
     }
   })

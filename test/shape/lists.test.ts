@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { decoratorNames } from '../../build/declaration.ts'
 import { exitCodes } from '../../cli/shared/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
-import { authErrors } from '../../src/auth/answers.ts'
+import { authErrors } from '../../src/auth/shared/errors.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { webhookProviders } from '../../src/wire/webhook-schemes.ts'
 

@@ -27,15 +27,28 @@ export function temporaryFolder(): string {
 /** As `stack/roles.json` would declare it: what the fixtures' rules ask for. */
 export const declaredRole = (name: string): DeclaredRole => ({ name, default: false, permissions: ['orders.*'] })
 
-/** @param roles names that `stack/roles.json` would declare. */
-export function targetOf(root: string, roles: string[] = [], out?: string): BuildOptions {
+/**
+ * @param roles names that `stack/roles.json` would declare.
+ * @param administered path prefixes as the auth module has them; a project has none.
+ */
+export function targetOf(
+  root: string,
+  roles: string[] = [],
+  out?: string,
+  administered?: readonly string[],
+): BuildOptions {
   const file = path.join(root, 'stack/project.json')
   const declared = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : { project: 'test' }
-  return projectTarget(root, readProject(declared), roles.map(declaredRole), out)
+  const target = projectTarget(root, readProject(declared), roles.map(declaredRole), out)
+  return administered ? { ...target, administered } : target
 }
 
-export function buildProject(root: string, roles: string[] = []): Promise<BuildResult> {
-  return build(targetOf(root, roles))
+export function buildProject(
+  root: string,
+  roles: string[] = [],
+  administered?: readonly string[],
+): Promise<BuildResult> {
+  return build(targetOf(root, roles, undefined, administered))
 }
 
 /** As a terminal without colour shows them. */

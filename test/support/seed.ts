@@ -14,12 +14,16 @@ export const evaluated: Slug[] = [
   'result-partly-unsaid',
 ]
 
+/** Path prefixes that the auth module administers, for the refusals that it alone can get. */
+export const administeredIn = (slug: Slug) => (slug === 'management-route-unguarded' ? ['/admin'] : undefined)
+
 /** An entry has one module or none, a project has one budget, and of a file that cannot be read no list is known. */
 const alone: Slug[] = [
   'entry-without-module',
   'entry-with-two-modules',
   'bundle-over-budget',
   'file-unreadable',
+  'management-route-unguarded',
   ...evaluated,
 ]
 

@@ -1,5 +1,10 @@
 import { Database, Injectable } from '@stack/backend'
-import type { DeclaredRole } from '../wire/project.ts'
+import type { DeclaredRole } from '../../wire/project.ts'
+
+export interface HeldRole {
+  name: string
+  granted_at: string
+}
 
 @Injectable()
 export class Roles {
@@ -27,7 +32,7 @@ export class Roles {
     return rows.length > 0
   }
 
-  heldBy(userId: string): Promise<{ name: string; granted_at: string }[]> {
+  heldBy(userId: string): Promise<HeldRole[]> {
     return Database.$asService().sql`
       select role as name, to_char(granted_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as granted_at
       from auth.user_roles where user_id = ${userId} order by role`

@@ -1,5 +1,5 @@
 import { Database, Injectable } from '@stack/backend'
-import type { Settings } from '../wire/settings.ts'
+import type { Settings } from '../../wire/settings.ts'
 
 export interface StoredSettings {
   document: Settings

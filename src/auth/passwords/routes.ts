@@ -1,11 +1,11 @@
 import { Body, Controller, Post } from '@stack/backend'
 import * as v from 'valibot'
-import { authError } from './answers.ts'
-import { hashPassword, isPassword, requirePasswordFits } from './passwords.ts'
-import { Sessions } from './sessions.rows.ts'
-import { SettingsRows } from './settings.rows.ts'
-import { type TokenAnswer, Tokens } from './tokens.ts'
-import { Users } from './users.rows.ts'
+import { Sessions } from '../sessions/rows.ts'
+import { type TokenAnswer, Tokens } from '../sessions/tokens.ts'
+import { SettingsRows } from '../settings/rows.ts'
+import { authError } from '../shared/errors.ts'
+import { Users } from '../users/rows.ts'
+import { hashPassword, isPassword, requirePasswordFits } from './hash.ts'
 
 /** The longest password that is looked at, in UTF-16 units: far over any policy, far under a burden. */
 const longestPassword = 1024
@@ -18,7 +18,7 @@ const credentials = v.strictObject({
 type Credentials = v.InferOutput<typeof credentials>
 
 @Controller('/auth', { auth: false })
-export class SignInController {
+export class PasswordsController {
   constructor(
     private readonly users: Users,
     private readonly sessions: Sessions,

@@ -1,6 +1,6 @@
 import { Database, Injectable } from '@stack/backend'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
-import { open, seal } from './seal.ts'
+import { open, seal } from '../shared/seal.ts'
 
 /** One mint at a time; the number names nothing else. */
 const mintLock = 7_301_201

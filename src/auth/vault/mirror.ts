@@ -1,7 +1,7 @@
 import { Injectable, Log } from '@stack/backend'
-import type { MirroredSecrets } from '../wire/secrets.ts'
-import { open } from './seal.ts'
-import { VaultRows } from './vault.rows.ts'
+import type { MirroredSecrets } from '../../wire/secrets.ts'
+import { open } from '../shared/seal.ts'
+import { VaultRows } from './rows.ts'
 
 /** Where an entry belongs: sealed for it, it opens nowhere else. */
 export const placeOf = (name: string) => `vault backend ${name}`

@@ -1,6 +1,6 @@
 import { Database, Injectable } from '@stack/backend'
-import { newId } from '../wire/ids.ts'
-import type { User } from './users.rows.ts'
+import { newId } from '../../wire/ids.ts'
+import type { User } from '../users/rows.ts'
 
 /** A session ends thirty days after it began, however it is used. */
 const longestDays = 30
@@ -34,7 +34,8 @@ export class Sessions {
     const [state] = await Database.$asService().sql<Omit<RefreshState, 'user'> & User & { session_id: string }>`
       select sessions.id as session_id, auth_time, refresh_generation::int, refresh_recoveries,
         ended_at is null and expires_at > now() as is_live,
-        extract(epoch from clock_timestamp() - refresh_rotated_at)::float8 as rotated_ago, users.*
+        extract(epoch from clock_timestamp() - refresh_rotated_at)::float8 as rotated_ago, users.*,
+        exists (select from auth.operators where operators.user_id = users.id) as is_operator
       from auth.sessions join auth.users on users.id = user_id
       where sessions.id = ${id} for update of sessions`
     if (!state) return undefined

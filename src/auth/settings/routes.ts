@@ -1,31 +1,30 @@
-import { Controller, Get, Header, HttpError, OptionalUser, Put, Req, type UserT } from '@stack/backend'
-import { readSettings } from '../wire/settings.ts'
-import { authError, bodyOf } from './answers.ts'
-import { requireServiceRole } from './management-gate.ts'
-import { SettingsRows, type StoredSettings } from './settings.rows.ts'
+import { Body, Controller, Get, Header, HttpError, Put } from '@stack/backend'
+import { type ReadSettings, readSettings, type Settings } from '../../wire/settings.ts'
+import { bodyOf } from '../shared/body.ts'
+import { SettingsRows, type StoredSettings } from './rows.ts'
+
+const settingsDocument = bodyOf<Settings, ReadSettings>('invalid_settings', (body) => {
+  const read = readSettings(body)
+  return read.errors.length > 0 ? { fields: read.errors } : { value: read }
+})
 
 /** The settings document: read whole, replaced whole (contract 9.2, 9.8). */
-@Controller('/v1/management/auth/settings', { auth: false })
+@Controller('/v1/management/auth/settings', { auth: { serviceRole: true } })
 export class SettingsController {
   constructor(private readonly rows: SettingsRows) {}
 
   @Get()
-  async read(@Req() request: Request, @OptionalUser() user: UserT | null): Promise<Response> {
-    await requireServiceRole(request, user)
+  async read(): Promise<Response> {
     const stored = await this.rows.read()
     return answer(stored, stored.document)
   }
 
-  /** A field left out is erased; a field that nobody reads is named in the answer. */
+  /** A field that is left out is erased. A field without a meaning is not stored, and the answer names it. */
   @Put()
   async replace(
-    @Req() request: Request,
-    @OptionalUser() user: UserT | null,
+    @Body(settingsDocument) { settings, ignored }: ReadSettings,
     @Header('if-match') ifMatch: string | undefined,
   ): Promise<Response> {
-    await requireServiceRole(request, user)
-    const { settings, ignored, errors } = readSettings(await bodyOf(request))
-    if (errors.length > 0) throw authError('invalid_settings', errors[0]!.reason, { fields: errors })
     const current = etagOf(await this.rows.lock())
     if (ifMatch !== undefined && ifMatch !== '*' && ifMatch.trim() !== current) {
       throw new HttpError(412, 'precondition_failed', 'the settings were changed meanwhile', {

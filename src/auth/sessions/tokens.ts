@@ -1,10 +1,10 @@
 /** Access tokens (contract 3.1, 3.4, 9.10) and refresh tokens. */
 import { Injectable, Secrets } from '@stack/backend'
 import { SignJWT } from 'jose'
-import { authenticate } from './seal.ts'
-import type { Session } from './sessions.rows.ts'
-import { SigningKeys } from './signing-keys.rows.ts'
-import type { User } from './users.rows.ts'
+import { SigningKeys } from '../keys/rows.ts'
+import { authenticate } from '../shared/seal.ts'
+import type { User } from '../users/rows.ts'
+import type { Session } from './rows.ts'
 
 const accessTokenSeconds = 900
 const version = 1
@@ -33,6 +33,7 @@ export class Tokens {
       email: user.email,
       email_verified: isVerified,
       role: 'authenticated',
+      ...(user.is_operator ? { management: true } : {}),
       session_id: session.id,
       auth_time: Math.floor(session.auth_time.getTime() / 1000),
     })

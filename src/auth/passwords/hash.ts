@@ -3,9 +3,9 @@
 import noSimd from 'argon2id/dist/no-simd.wasm'
 import simd from 'argon2id/dist/simd.wasm'
 import setup, { type computeHash } from 'argon2id/lib/setup.js'
-import { type Settings, settingsDefaults } from '../wire/settings.ts'
-import { authError } from './answers.ts'
-import { authenticate } from './seal.ts'
+import { type Settings, settingsDefaults } from '../../wire/settings.ts'
+import { authError } from '../shared/errors.ts'
+import { authenticate } from '../shared/seal.ts'
 
 /** Memory in KiB, passes, lanes: the parameters that OWASP recommends. */
 const cost = { memorySize: 19456, passes: 2, parallelism: 1 }
