@@ -7,7 +7,7 @@ import { version } from './shared/version.ts'
 import { topics } from './topics.ts'
 import { groups, verbs } from './verbs.ts'
 
-/** A word or a flag that is no secret's value: short, and of lowercase letters and dashes. */
+/** A word that looks like a verb or a flag, which is printed even where a person may have typed a secret's value. */
 const plainWord = /^(?:--?)?[a-z][a-z-]{0,15}$/
 
 export function createProgram(): Command {
@@ -92,27 +92,27 @@ function meantInsteadOf(word: string, command: Command, options: readonly Option
   if (/^[{[@]/.test(word) && flags.includes('data')) return 'a payload is given by --data'
   const flag = nearest(word, flags)
   if (flag) return `Did you mean --${flag}?`
-  const siblings = command.parent!.commands.filter((one) => one !== command).map((one) => one.name())
-  const verb = nearest(word, siblings)
-  return verb && `Did you mean ${pathOf(command.parent!)} ${verb}?`
+  const others = [...command.commands, ...command.parent!.commands.filter((one) => one !== command)]
+  const near = nearest(
+    word,
+    others.map((one) => one.name()),
+  )
+  const other = others.find((one) => one.name() === near)
+  return other && `Did you mean ${pathOf(other)}?`
 }
 
 /** Gives a command its help texts and its errors. */
 function finish(program: Command, command: Command): void {
   const verb = verbs.find(({ name }) => `stack ${name}` === pathOf(command))
   command.helpOption('-h, --help', 'print this help').helpCommand(false)
-  command.exitOverride((error) => {
-    throw error.code.startsWith('commander.help') || error.code === 'commander.version'
-      ? error
-      : failureOf(error, command, verb)
-  })
+  explainErrors(command, verb)
   if (verb) return
   const below = verbs.filter((one) => isBelow(one, command))
   const depth = pathOf(command).split(' ').length - 1
   const firsts = Map.groupBy(below, ({ name }) => name.split(' ')[depth]!)
   command.usage(`<${[...firsts.keys(), ...(command === program ? ['help'] : [])].join('|')}>`)
   command.addHelpText('after', examplesText([...firsts.values()].map(([first]) => first!.examples[0])))
-  command
+  const help = command
     .command('help', { hidden: command !== program })
     .argument('[command...]', 'a command, or a topic')
     .usage('[command...]')
@@ -120,8 +120,16 @@ function finish(program: Command, command: Command): void {
     .description('Print the help of a command or a topic')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', examplesText(['stack help build', 'stack help exit-codes']))
-    .exitOverride()
     .action((words: string[]) => printHelp(command, words))
+  explainErrors(help, undefined)
+}
+
+/** Lets commander's errors be thrown as this program's. A help that was printed ends the program by commander's own error. */
+function explainErrors(command: Command, verb: Verb | undefined): void {
+  command.exitOverride((error) => {
+    const isPrinted = error.code.startsWith('commander.help') || error.code === 'commander.version'
+    throw isPrinted ? error : failureOf(error, command, verb)
+  })
 }
 
 /** Prints the help of the command that the words lead to, or a topic. */

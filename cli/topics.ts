@@ -1,4 +1,4 @@
-/** Help that is about no single verb: `stack help <topic>` prints it. */
+/** Texts of `stack help <topic>`, which are about no single verb. */
 
 export const topics: Record<string, string> = {
   'exit-codes': `Exit codes of every verb
@@ -14,7 +14,7 @@ export const topics: Record<string, string> = {
 Examples:
   $ stack build || echo "refused, or wrong usage: $?"
 `,
-  environment: `Environment variables that every verb reads
+  environment: `Environment variables that stack reads
 
   STACK_SERVICE_ROLE_KEY  the service-role key that is sent to a stack. It wins over STACK_ACCESS_TOKEN.
                           Without both, the local stack's own key is used

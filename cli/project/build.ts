@@ -132,7 +132,7 @@ async function watch(root: string, target: () => BuildOptions, printing: Printin
       process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
     },
   })
-  process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
+  process.stderr.write('\nwatching for changes until Ctrl-C\n')
   await interrupted
   await watching.close().catch(() => {}) // the same signal has ended the bundler of a running build
 }

@@ -1,4 +1,6 @@
 /** Every wrong command line is exit 2, with a sentence that names the wrong word (contract 10.2, 10.5). The verbs come from the program. */
+import * as fs from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProgram } from '../../cli/program.ts'
 import { exitCodes, Failure } from '../../cli/shared/failure.ts'
@@ -131,7 +133,8 @@ it('every word that leads to verbs has a line of help', () => {
     return words.slice(1).map((_, index) => words.slice(0, index + 1).join(' '))
   })
   const described = groups.flatMap(({ summaries }) => Object.keys(summaries))
-  expect(described.sort()).toEqual([...new Set(paths)].sort())
+  const groupPaths = [...new Set(paths)].filter((path) => !verbs.some(({ name }) => name === path))
+  expect(described.sort()).toEqual(groupPaths.sort())
 })
 
 describe('a word that leads to no verb', () => {
@@ -154,6 +157,7 @@ describe('a word that leads to no verb', () => {
     [['help', 'exit-code'], '(Did you mean exit-codes?)'],
     [['help', 'build', 'extra'], "there is no help for 'extra'. Usage: stack build [options]"],
     [['help', 'exit-codes', 'extra'], "too many arguments for 'help exit-codes': extra"],
+    [['help', '--frob'], "unknown option '--frob'. Usage: stack help [command...]"],
     [['webhooks', 'help', 'frob'], "there is no help for 'frob'"],
   ])('%j', async (args, sentence) => {
     const message = await refusal(args)
@@ -185,6 +189,21 @@ describe('help', () => {
     const numbers = [...topics['exit-codes']!.matchAll(/^ {2}(\d+)/gm)].map(([, number]) => Number(number))
     expect(numbers).toEqual([0, ...new Set(Object.values(exitCodes))])
   })
+})
+
+it('stack help environment names every variable that the command reads', () => {
+  const root = path.resolve(import.meta.dirname, '../..')
+  const sources = fs.readdirSync(path.join(root, 'cli'), { recursive: true, encoding: 'utf8' })
+  const read = sources
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [
+      ...fs
+        .readFileSync(path.join(root, 'cli', name), 'utf8')
+        .matchAll(/(?:process\.env\[|fromEnvironment\()'([A-Z_]+)'/g),
+    ])
+    .map(([, name]) => name!)
+  expect(new Set(read).size).toBeGreaterThan(2)
+  expect([...new Set(read), 'NO_COLOR'].filter((name) => !topics['environment']!.includes(`  ${name} `))).toEqual([])
 })
 
 describe('stack explain --json', () => {
