@@ -1,4 +1,4 @@
-/** Every refusal: a program that gets it and nothing else, and its nearest twin that gets none (contract 8.1, 8.2). */
+/** Every refusal has a program that gets it alone, and the most similar program that gets none (contract 8.1, 8.2). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -12,7 +12,7 @@ import { render } from '../../build/render.ts'
 import { buildProject, declaredRole, rendered, targetOf, temporaryProject } from '../support/project.ts'
 import { administeredIn, evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
 
-/** As wide as the narrowest that people use, and without colour. */
+/** A terminal without colour, with the 80 columns of the narrowest that is common. */
 const terminal = Object.assign(new PassThrough(), { columns: 80 }) as unknown as NodeJS.WriteStream
 
 const slugs = Object.keys(refusals) as Slug[]
@@ -30,7 +30,7 @@ describe.each(slugs)('%s', (slug) => {
     const isError = result.refusals.some(({ severity }) => severity === 'error')
     expect(result.built === undefined).toBe(isError)
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(!isError)
-    // sizes are those of this version
+    // The sizes depend on this version.
     const text = rendered(root, result).replace(/\d+\.\d KiB/g, '… KiB')
     await expect(`${text}\n`).toMatchFileSnapshot(path.join(fixtures, slug, 'expected.txt'))
   })
@@ -54,7 +54,7 @@ describe.each(slugs)('%s', (slug) => {
     expect(text.split('\n').filter((line) => line.length > 80 && !/^ +--> /.test(line))).toEqual([])
   })
 
-  it('is not what its accepted twin gets', async () => {
+  it('is not a refusal of its accepted variant', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'accepted.ts'))
     const result = await buildProject(root, ['staff'], administeredIn(slug))
     expect(rendered(root, result)).toBe('')
@@ -63,7 +63,7 @@ describe.each(slugs)('%s', (slug) => {
 })
 
 describe('a rule that is not in force', () => {
-  // the bundle's own are found by esbuild's answer, not by a rule
+  // The result of esbuild gives the refusals of the bundle, not a rule.
   const ofBundle: Slug[] = ['bundle-failed', 'bundle-over-budget', 'eval-in-package', 'reflect-metadata-reached']
   const judged = slugs.filter((slug) => !ofBundle.includes(slug) && !evaluated.includes(slug))
   const { reserved } = targetOf('/')

@@ -1,4 +1,4 @@
-/** 4: who may enter, by every form of rule and every kind of caller. */
+/** Gates, by every form of rule and every kind of caller (contract 4). */
 import { describe, expect, it } from 'vitest'
 import { noGrants } from '../../runtime/database/grants.ts'
 import { gateByClaims, gateByGrants } from '../../runtime/gates.ts'
