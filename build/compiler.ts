@@ -20,7 +20,7 @@ import { isLost } from './read/imports.ts'
 import { createReader } from './read/index.ts'
 import { migrationsOf } from './read/migrations.ts'
 import type { Refusal } from './refusals/index.ts'
-import { byPlace, refuse } from './refuse/index.ts'
+import { byPlace, checkApplication } from './refuse/index.ts'
 
 /** A project that is built again and again: what did not change is not read again. */
 export interface Compiler {
@@ -83,7 +83,7 @@ export function openCompiler({
     check(touched) {
       if (touched) program.refresh(touched)
       const application = applicationOf(read())
-      const refusals = refuse(application, context).map((one) => located(one, program))
+      const refusals = checkApplication(application, context).map((one) => located(one, program))
       const isRefused = refusals.some(({ severity }) => severity === 'error')
       const linked = isRefused ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
       if (linked && isLast) {

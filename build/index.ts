@@ -4,7 +4,8 @@ import type { DeclaredRole } from '../src/wire/project.ts'
 import { openCompiler } from './compiler.ts'
 import type { FileSize } from './emit/report.ts'
 import type { Refusal } from './refusals/index.ts'
-import { byPlace, type Reserved } from './refuse/index.ts'
+import type { Reserved } from './refuse/context.ts'
+import { byPlace } from './refuse/index.ts'
 
 export interface BuildOptions {
   /** Absolute. */

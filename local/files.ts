@@ -1,5 +1,6 @@
 /** The files of a local stack, all below `.stack/` of its project. */
 import path from 'node:path'
+import { projectPaths } from '../src/wire/project-paths.ts'
 
 export interface StackFiles {
   /** The record of the stack that runs (contract 1.5). */
@@ -20,9 +21,9 @@ export interface StackFiles {
 
 /** @param root absolute path of the project. */
 export function stackFiles(root: string): StackFiles {
-  const below = (name: string) => path.join(root, '.stack', name)
+  const below = (name: string) => path.join(root, projectPaths.generated, name)
   return {
-    record: below('local.json'),
+    record: path.join(root, projectPaths.localRecord),
     lock: below('processes.json'),
     keys: below('keys.json'),
     database: below('db'),

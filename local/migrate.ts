@@ -4,6 +4,7 @@
  * transaction.
  */
 import path from 'node:path'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { connect } from './database.ts'
 import { applyFile, freshSettings, refuseTransactionControl } from './migrations/apply.ts'
 import { type MigrationSet, readMigrationFiles } from './migrations/files.ts'
@@ -30,7 +31,7 @@ export function setsOf(root: string): MigrationSet[] {
   return [
     { name: 'auth', directory: path.join(packageRoot, 'src/auth/schema') },
     { name: 'runtime', directory: path.join(packageRoot, 'runtime/schema') },
-    { name: 'project', directory: path.join(root, 'migrations') },
+    { name: 'project', directory: path.join(root, projectPaths.migrations) },
   ]
 }
 

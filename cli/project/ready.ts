@@ -5,6 +5,7 @@ import type { LocalStack } from '../../local/start.ts'
 import { secretSource } from '../../local/vault.ts'
 import type { Route, Webhook } from '../../runtime/table.ts'
 import { covers } from '../../src/wire/permissions.ts'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import { type LocatedProject } from '../shared/project.ts'
 import { shellWord } from '../shared/shell.ts'
 import { workingDirectory } from '../shared/working-directory.ts'
@@ -24,7 +25,7 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
 
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
-             (its password: ${shownPath(path.join(root, '.stack/local.json'))})
+             (its password: ${shownPath(path.join(root, projectPaths.localRecord))})
 ${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(located, stack, variables)}
   Ctrl-C ends everything that was started.
 
@@ -105,7 +106,7 @@ function signUpCommand(signUp: string, route: string): string {
 /** The command reads the secret from `.dev.vars` itself, so that the secret is not printed. */
 function paymentCommand(root: string, { events, secret }: Webhook, address: string): string {
   const read = 'require("util").parseEnv(require("fs").readFileSync(process.argv[1], "utf8"))'
-  const file = shellWord(shownPath(path.join(root, '.dev.vars')))
+  const file = shellWord(shownPath(path.join(root, projectPaths.devVars)))
   const body = JSON.stringify({ type: events[0]!.key, data: { order: 1 } })
   return `  # deliver a signed payment
   T=$(date +%s) BODY=${shellWord(body)}
