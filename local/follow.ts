@@ -1,7 +1,7 @@
 /** While the stack runs: a source that changes is built again and served; what is not sound leaves the last good build serving. */
 import path from 'node:path'
 import { projectTarget } from '../build/targets.ts'
-import { type Outcome, type Watch, watchProject } from '../build/watch.ts'
+import { type DocumentsOutcome, type Outcome, type Watch, watchProject } from '../build/watch.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 
 interface Declared {
@@ -13,6 +13,8 @@ interface Declared {
 
 export type Change =
   | Exclude<Outcome, { kind: 'built' }>
+  /** `client.d.ts`, `client.js` and `openapi.json` are written with warnings, or could not be written. */
+  | DocumentsOutcome
   /** Built and serving. */
   | (Extract<Outcome, { kind: 'built' }> & { servedAfterMs: number })
   /** Built, and the bundle does not start: the last one serves. */
@@ -80,6 +82,9 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
     async onOutcome(outcome, changed) {
       await (outcome.kind === 'built' ? built(outcome, changed) : onChange(outcome, changed))
     },
-    onOther: other,
+    onDocuments(outcome, changed) {
+      if (outcome.kind === 'not-documented' || outcome.refusals.length > 0) onChange(outcome, changed)
+    },
+    onStackFiles: other,
   })
 }

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { buildCached } from '../build/cached.ts'
-import type { BuildResult } from '../build/index.ts'
+import type { BuildResult } from '../build/options.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type Following, followChanges } from './follow.ts'

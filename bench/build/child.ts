@@ -15,9 +15,9 @@ if (variant === 'ts-morph') {
   const { roles } = JSON.parse(fs.readFileSync(path.join(root, 'stack/roles.json'), 'utf8'))
   const target = projectTarget(root, { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }, roles)
   if (variant === 'compile') {
-    const { openCompiler } = await import(path.join(dist, 'build/compiler.js'))
+    const { Compiler } = await import(path.join(dist, 'build/compiler.js'))
     const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))
-    const { linked, refusals } = openCompiler({ ...target, isLast: true }).check()
+    const { linked, refusals } = new Compiler({ ...target, isLast: true }).check()
     if (refusals.length > 0) throw new Error(JSON.stringify(refusals[0]))
     const runtime = {
       worker: 'worker.ts',

@@ -4,7 +4,7 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import esbuild from 'esbuild'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { matcherSource } from '../../build/emit/matcher.ts'
 import { build } from '../../build/index.ts'
 import { projectTarget } from '../../build/targets.ts'
@@ -105,7 +105,7 @@ async function benchWatch(folder: string): Promise<void> {
   console.log('\none edit, in a watch over 1000 classes: to all refusals and the table')
   const root = project(folder, 1000)
   const target = projectTarget(root, facts, roles)
-  const compiler = openCompiler(target)
+  const compiler = new Compiler(target)
   compiler.check()
   const sources = fs
     .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -139,7 +139,7 @@ async function benchWatch(folder: string): Promise<void> {
       const { refusals, linked } = compiler.check(touched)
       const table = JSON.stringify(linked?.table)
       values.push(performance.now() - began)
-      const clean = openCompiler(target)
+      const clean = new Compiler(target)
       const expected = clean.check()
       const isSame =
         table === JSON.stringify(expected.linked?.table) &&
@@ -163,11 +163,11 @@ function edit(file: string, change: (text: string) => string): string[] {
 async function benchBundle(folder: string): Promise<void> {
   console.log('\nthe bundle of 1000 classes, minified')
   const root = project(folder, 1000)
-  const compiler = openCompiler(projectTarget(root, facts, roles))
+  const compiler = new Compiler(projectTarget(root, facts, roles))
   const { linked } = compiler.check()
   const { projectSources } = await import('../../build/emit/bundle.ts')
-  const { openProgram } = await import('../../build/program.ts')
-  const program = openProgram(root, facts.entry)
+  const { Program } = await import('../../build/program.ts')
+  const program = new Program(root, facts.entry)
   const imports = linked!.classes.map(
     ({ file, name }, index) => `import { ${name} as c${index} } from ${JSON.stringify(path.join(root, file))}`,
   )

@@ -1,17 +1,17 @@
 /** Evaluates a project's schemas in a thread. One schema's failure does not affect the others. */
 
-/** A keyword of our own, where JSON Schema does not say what a schema takes; `kind` is the library's word for that. */
+/** A keyword that marks the parts which JSON Schema cannot describe. Its `kind` is the library's word for such a part. */
 export const marker = 'x-stack-opaque'
 
 export interface Answered {
-  /** What the value is that is no schema. */
+  /** A description of the value, if it is no schema. */
   found?: string
-  /** JSON Schema of what it takes, with markers. */
+  /** JSON Schema of the input, with markers. */
   input?: string
-  /** Why its library gave no JSON Schema. */
+  /** The library's error, if it gave no JSON Schema. */
   failure?: string
   isOptional: boolean
-  /** A value that it takes while it refuses the text of that value. */
+  /** The type of a value that the schema takes while it refuses that value's text. */
   takes?: string
 }
 

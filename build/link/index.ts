@@ -2,7 +2,7 @@
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
-import type { BuildOptions } from '../index.ts'
+import type { BuildOptions } from '../options.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'

@@ -1,8 +1,8 @@
 /** A constructor parameter's class is its dependency (contract 2.2); a class without a constructor has its base's. */
-import type { ClassSyntax } from '../classes.ts'
+
 import type { Dependency, Span } from '../declaration.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { ClassSyntax, SourceFile } from '../source-file.ts'
 
 interface Constructor {
   dependencies: Dependency[]

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { applyFixes } from '../../build/fix.ts'
 import type { Slug } from '../../build/refusals/index.ts'
 import { stack } from '../support/command.ts'
@@ -11,7 +11,7 @@ import { fixtureFiles, seed, seedable } from '../support/seed.ts'
 
 /** Refuses, fixes and refuses again, until there is nothing to fix. @returns how often something was. */
 async function fixAll(root: string): Promise<number> {
-  const compiler = openCompiler(targetOf(root, ['staff']))
+  const compiler = new Compiler(targetOf(root, ['staff']))
   let rounds = 0
   for (let touched = new Set<string>(); ; rounds++) {
     const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals)
