@@ -97,9 +97,9 @@ export class Compiler {
   /** @param touched absolute paths of all files that have changed since the previous check. */
   check(touched?: ReadonlySet<string>): { refusals: Refusal[]; linked: Linked | undefined } {
     if (touched) this.#program.refresh(touched)
-    const { reserved, project, databaseRoles, maxBodyBytes, rpc = [], isLast } = this.#options
+    const { reserved, administered, project, databaseRoles, maxBodyBytes, rpc = [], isLast } = this.#options
     const application = applicationOf(this.#read())
-    const found = refuse(application, { reserved, roles: project?.roles ?? [] })
+    const found = refuse(application, { reserved, administered, roles: project?.roles ?? [] })
     const refusals = found.map((one) => located(one, this.#program))
     const linked = hasError(refusals) ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
     if (linked && isLast) {

@@ -45,10 +45,19 @@ function gateOf(rule: StaticValue): Omit<Gate, 'decidedBy'> {
   const role = text(option(rule, 'role'))
   const permission = text(option(rule, 'permission'))
   const verifiedEmail = option(rule, 'verifiedEmail')
+  const serviceRole = serviceRoleOf(rule)
   return {
     required: !(required?.kind === 'literal' && required.value === false),
     ...(role === undefined ? {} : { role }),
     ...(permission === undefined ? {} : { permission }),
     ...(verifiedEmail?.kind === 'literal' && verifiedEmail.value === true ? { verifiedEmail: true as const } : {}),
+    ...(serviceRole === undefined ? {} : { serviceRole }),
   }
+}
+
+/** The rule of a route that administers the stack (contract 4.6). */
+function serviceRoleOf(rule: StaticValue): Gate['serviceRole'] {
+  const declared = option(rule, 'serviceRole')
+  if (declared?.kind !== 'literal') return undefined
+  return declared.value === true || declared.value === 'key' ? declared.value : undefined
 }

@@ -17,6 +17,8 @@ export interface BuildOptions {
   databaseRoles: RouteTable['databaseRoles']
   /** Longest request body in bytes, for routes that declare no limit of their own (contract 2.11). */
   maxBodyBytes: number
+  /** Path prefixes below which every route must declare `serviceRole`. Only the auth module has any (contract 4.6). */
+  administered?: readonly string[]
   /** Methods that other workers may call through a service binding (contract 9.9). */
   rpc?: readonly { class: string; method: string }[]
   /** The project's name and declared roles. Absent for the auth module, which gets no documents. */

@@ -38,6 +38,7 @@ export function authTarget(out: string): BuildOptions {
     entry: 'module.ts',
     out,
     reserved: [webhooks],
+    administered: ['/v1/management', '/admin'],
     databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
     maxBodyBytes: maxBodyBytes.auth,
     rpc: [

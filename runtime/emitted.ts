@@ -4,6 +4,7 @@ import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
 import type { limitRate } from './limits.ts'
+import type { hasServiceRoleKey, requireKnownParameters } from './management.ts'
 import type { Mirror } from './mirror.ts'
 import type { Matcher } from './routes.ts'
 import type { BoundSchema } from './schemas.ts'
@@ -28,6 +29,8 @@ export interface Emitted {
   cors?: ReturnType<typeof createCors>
   /** Absent from a worker without limits. */
   limitRate?: typeof limitRate
+  /** Absent from a worker without routes that administer the stack. */
+  management?: { hasServiceRoleKey: typeof hasServiceRoleKey; requireKnownParameters: typeof requireKnownParameters }
   /** Absent from the worker that has the vault itself. */
   mirror?: Mirror
   /** Absent from a worker that mounts none. */

@@ -5,8 +5,12 @@ import type { Call } from './call.ts'
 import { CommitFailed, SqlError, Unavailable } from './database/unavailable.ts'
 import { errorFields } from './log.ts'
 
-/** A `Response` is sent as it is, `undefined` is 204, anything else is JSON. @throws for what JSON cannot hold. */
+/**
+ * A `Response` is sent as it is, an `HttpError` as the envelope that throwing it gives, `undefined` is 204, anything else is JSON.
+ * @throws for what JSON cannot hold.
+ */
 export function reply(call: Call, result: unknown, status: number): Response {
+  if (result instanceof HttpError) return envelope(call, result)
   if (result instanceof Response) {
     const answer = new Response(result.body, result) // the headers of a fetched response are immutable
     const { headers } = answer

@@ -86,6 +86,11 @@ export interface Gate {
   role?: string
   permission?: string
   verifiedEmail?: true
+  /**
+   * The route administers the stack (contract 4.6). `true` admits the service-role key and the tokens of operators, `key` the
+   * service-role key alone. The auth module alone has such routes.
+   */
+  serviceRole?: true | 'key'
   /** Which level declared it. */
   decidedBy: 'route' | 'controller' | 'application' | 'default'
 }

@@ -24,7 +24,7 @@ export interface Worker {
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management } = emitted
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -52,16 +52,18 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const route = table.routes[found[0]]!
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
-    const identity = await identify(call)
+    const hasKey = route.gate.serviceRole !== undefined && (await management!.hasServiceRoleKey(call))
+    const identity = hasKey ? null : await identify(call) // the key wins over a token beside it
     call.subject = identity?.claims.sub
-    gateByClaims(route.gate, identity)
+    if (!hasKey) gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const body = await takeBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity)
     return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
-      else if (route.readsGrants) gateByClaims(route.gate, null) // anonymous, or the session was ended
+      else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // anonymous, or the session was ended
+      if (route.gate.serviceRole !== undefined) management!.requireKnownParameters(call, route.parameters)
       const user = identity && grants && userOf(identity, grants.roles)
       const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)

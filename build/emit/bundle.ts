@@ -150,6 +150,7 @@ function runtimeModules(packageRoot: string): RuntimeModules {
     mirror: part('runtime/mirror.ts'),
     cors: part('runtime/cors.ts'),
     limits: part('runtime/limits.ts'),
+    management: part('runtime/management.ts'),
     coerce: part('runtime/coerce.ts'),
     webhooks: part('runtime/webhooks'),
   }

@@ -24,6 +24,8 @@ export interface RuntimeModules {
   cors: string
   /** Imported only where text of a URL or a header is converted. */
   coerce: string
+  /** Imported only where routes administer the stack. */
+  management: string
   /** Imported only where a route has a limit. */
   limits: string
   /** The folder of modules that are imported only where there are webhooks. */
@@ -47,6 +49,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   const cors = table.cors ? `, cors: createCors(${JSON.stringify(table.cors)})` : ''
   const hasScope = hasDatabase || linked.usesServices
   const isLimited = table.routes.some((route) => route.limit)
+  const isAdministered = table.routes.some(({ gate }) => gate.serviceRole !== undefined)
   const isCoerced = table.routes.some(({ parameters }) => parameters.some((one) => 'coerce' in one))
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
@@ -64,12 +67,13 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isCoerced ? [`import { texts } from ${JSON.stringify(runtime.coerce)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
+    ...(isAdministered ? [`import * as management from ${JSON.stringify(runtime.management)}`] : []),
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }

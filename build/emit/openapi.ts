@@ -41,7 +41,7 @@ export function openapiText(
   const components = {
     responses: { Error: error },
     ...(Object.keys(definitions).length > 0 ? { schemas: definitions } : {}),
-    securitySchemes: { bearer },
+    securitySchemes: { bearer, ...(routes.some(({ gate }) => gate.serviceRole) ? { serviceRole } : {}) },
   }
   return `{
   "openapi": "3.1.1",
@@ -58,6 +58,9 @@ function unique(name: string, taken: Set<string>): string {
   taken.add(free)
   return free
 }
+
+/** Administers the whole stack, so it belongs on servers and never in an app. */
+const serviceRole = { type: 'apiKey', in: 'header', name: 'apikey' }
 
 const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
 
@@ -115,11 +118,18 @@ function operation(
     operationId,
     tags: [tag],
     description: `Admits: ${describeGate(gate)}.`,
-    security: gate.required ? [{ bearer: [] }] : takesCaller ? [{}, { bearer: [] }] : [],
+    security: securityOf(gate, takesCaller),
     ...(listed.size > 0 ? { parameters: [...listed.values()] } : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(taken) } } } : {}),
     responses: { ...responsesOf(route, descriptions.results[index]), default: failure },
   }
+}
+
+function securityOf({ serviceRole, required }: Route['gate'], takesCaller: boolean): Json[] {
+  if (serviceRole !== undefined)
+    return serviceRole === 'key' ? [{ serviceRole: [] }] : [{ serviceRole: [] }, { bearer: [] }]
+  if (required) return [{ bearer: [] }]
+  return takesCaller ? [{}, { bearer: [] }] : []
 }
 
 /** A handler that returns `undefined` is answered 204, and the route's own status does not apply (contract 2.3). */

@@ -39,7 +39,8 @@ export function report({ routes, webhooks }: RouteTable, files: readonly FileSiz
 }
 
 /** The gate in a few words, like `role staff`. */
-export function describeGate({ required, role, permission, verifiedEmail }: Gate): string {
+export function describeGate({ required, role, permission, verifiedEmail, serviceRole }: Gate): string {
+  if (serviceRole !== undefined) return serviceRole === 'key' ? 'service-role key' : 'service-role key or operator'
   const asks = [
     role === undefined ? '' : `role ${role}`,
     permission === undefined ? '' : `permission ${permission}`,

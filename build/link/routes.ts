@@ -55,7 +55,9 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
   const own: OwnPart = {
     root,
     gate,
-    readsGrants: gate.role !== undefined || gate.permission !== undefined || injectsUser,
+    readsGrants:
+      gate.serviceRole !== 'key' &&
+      (gate.serviceRole !== undefined || gate.role !== undefined || gate.permission !== undefined || injectsUser),
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
     parameters,
     ...maxBodyBytesOf(declared),

@@ -47,6 +47,18 @@ export const gates = {
       '`required: false` beside a role, a permission or `verifiedEmail` admits no anonymous caller: they get 403',
     fix: () => 'remove `required: false`, or the condition',
   }),
+  'service-role-in-project': define<object>({
+    summary: 'A rule of a project says `serviceRole`',
+    why: 'The service-role key administers the whole stack: accounts, roles, secrets. Callers of a project must not hold it, so no route of a project asks for it.',
+    message: () => '`serviceRole` is a rule of the auth module alone',
+    fix: () => "ask for a role or a permission instead, like `{ role: 'staff' }`",
+  }),
+  'management-route-unguarded': define<{ route: string; below: string }>({
+    summary: 'A route of the auth module lies below an administered path and does not declare `serviceRole`',
+    why: 'Routes below `/v1/management` and `/admin` administer the stack. Without the rule, any caller whom the route admits could do so.',
+    message: ({ route, below }) => `${route} lies below ${below} and admits callers who may not administer the stack`,
+    fix: () => 'declare `auth: { serviceRole: true }` on the route or its controller',
+  }),
   'user-type-mismatch': define<{ type: string }>({
     severity: 'warning',
     summary: 'The parameter of @User() has a type other than `UserT`',

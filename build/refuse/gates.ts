@@ -2,7 +2,6 @@
 
 import { nearest } from '../../src/wire/nearest.ts'
 import { covers, permission } from '../../src/wire/permissions.ts'
-import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Application } from '../application.ts'
 import {
   decoratorOf,
@@ -16,7 +15,7 @@ import {
 } from '../declaration.ts'
 import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
-import { routesOf } from '../routes.ts'
+import { type DeclaredRoute, routesOf } from '../routes.ts'
 import { describe } from '../values.ts'
 import type { BuildContext } from './index.ts'
 import { once } from './once.ts'
@@ -31,6 +30,13 @@ const rule: Form = {
     permission: { is: 'string' },
     verifiedEmail: { is: 'boolean' },
   },
+}
+
+/** The rule of routes that administer the stack stands alone: no role and no permission adds to it. */
+const managementRule: Form = {
+  is: 'record',
+  isStrict: true,
+  keys: { serviceRole: { is: 'one of', values: [true, 'key'] } },
 }
 
 export function checkGates(application: Application, context: BuildContext): Refusal<Span>[] {
@@ -53,13 +59,15 @@ function checkRelation({ name, kind, place, granted, isPublic, ...relation }: Re
   return relation.runsAsOwner ? [refusal('view-runs-as-owner', granted.place, { name, kind, to }, related)] : []
 }
 
-const checkClass = once((declaration, application, { roles }) => {
-  const refused = checkRule(ruleOf(decoratorOf(declaration, 'Module'), 0), roles)
+const checkClass = once((declaration, application, context) => {
+  const refused = checkRule(ruleOf(decoratorOf(declaration, 'Module'), 0), context)
   if (!hasRole(declaration, 'Controller')) return refused
-  refused.push(...checkRule(ruleOf(decoratorOf(declaration, 'Controller'), 1), roles))
-  for (const { member, decorator } of routesOf(declaration)) {
-    refused.push(...checkRule(ruleOf(decorator, 1), roles))
+  refused.push(...checkRule(ruleOf(decoratorOf(declaration, 'Controller'), 1), context))
+  for (const route of routesOf(declaration)) {
+    const { member, decorator } = route
+    refused.push(...checkRule(ruleOf(decorator, 1), context))
     const resolved = resolveGate(application.roots[0], declaration, decorator)
+    refused.push(...checkAdministered(route, resolved, context))
     for (const parameter of member.parameters) {
       for (const { name, place } of parameter.decorators) {
         refused.push(...checkInjected(name, place, resolved))
@@ -87,17 +95,30 @@ function checkInjected(name: string, place: Span, { gate, place: decided }: Reso
     default: 'every route does unless it opts out',
   }[gate.decidedBy]
   const related = decided ? [{ message: 'this rule decides', place: decided }] : []
-  if (name === 'User' && !gate.required) {
+  const mayBeAbsent = !gate.required || gate.serviceRole !== undefined // the service-role key names no user
+  if (name === 'User' && mayBeAbsent) {
     const isGated = gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
     return [refusal('user-on-public-route', place, { decidedBy, isGated }, related)]
   }
-  if (name === 'OptionalUser' && gate.required) {
+  if (name === 'OptionalUser' && !mayBeAbsent) {
     return [refusal('optional-user-on-required-route', place, { decidedBy }, related)]
   }
   return []
 }
 
-function checkRule(fact: StaticValue | undefined, roles: readonly DeclaredRole[]): Refusal<Span>[] {
+/** A route below an administered path without the rule would be an open door (contract 4.6). */
+function checkAdministered(
+  { method, path, decorator }: DeclaredRoute,
+  { gate, place: decided }: ResolvedGate,
+  { administered = [] }: BuildContext,
+): Refusal<Span>[] {
+  const below = administered.find((prefix) => path === prefix || path?.startsWith(`${prefix}/`))
+  if (below === undefined || gate.serviceRole !== undefined) return []
+  const related = decided ? [{ message: 'this rule decides', place: decided }] : []
+  return [refusal('management-route-unguarded', decorator.place, { route: `${method} ${path}`, below }, related)]
+}
+
+function checkRule(fact: StaticValue | undefined, { roles, administered }: BuildContext): Refusal<Span>[] {
   if (!fact || (fact.kind === 'literal' && typeof fact.value === 'boolean')) return []
   if (fact.kind === 'literal' || fact.kind === 'list' || fact.kind === 'class') {
     return [
@@ -107,6 +128,12 @@ function checkRule(fact: StaticValue | undefined, roles: readonly DeclaredRole[]
         found: describe(fact),
       }),
     ]
+  }
+  const serviceRole = option(fact, 'serviceRole')
+  if (serviceRole) {
+    return administered
+      ? checkForm(fact, managementRule, '"auth" with serviceRole')
+      : [refusal('service-role-in-project', serviceRole.place, {})]
   }
   const refused = checkForm(fact, rule, '"auth"')
   const asked = option(fact, 'permission')

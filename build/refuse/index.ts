@@ -20,6 +20,11 @@ export interface BuildContext {
   reserved: readonly Reserved[]
   /** Declared in `stack/roles.json`. */
   roles: readonly DeclaredRole[]
+  /**
+   * Paths below which every route administers the stack, and so declares `serviceRole` (contract 4.6). The auth module alone has
+   * such paths: without them, the rule itself is refused.
+   */
+  administered?: readonly string[] | undefined
   /** Rules that are not in force: what shows that each of them is needed. */
   without?: ReadonlySet<Slug>
 }

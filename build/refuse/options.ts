@@ -12,7 +12,7 @@ export type Form =
   /** `providers` also takes recipes. */
   | { is: 'classes' | 'providers' }
   | { is: 'number'; from: number; to: number; not?: readonly number[] }
-  | { is: 'one of'; values: readonly (string | number)[] }
+  | { is: 'one of'; values: readonly (string | number | boolean)[] }
   /** `required` names keys that must be there, each with the form that a fix shows; `isStrict` takes no `undefined`. */
   | { is: 'record'; keys: Record<string, Form>; required?: Record<string, string>; isStrict?: true }
   | { is: 'origin' }

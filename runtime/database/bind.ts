@@ -5,14 +5,9 @@ import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
+import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
 import { normalise, statementMs, Unavailable } from './unavailable.ts'
-
-/** What the database says of the caller, on this very request. */
-export interface Grants {
-  roles: string[]
-  permissions: string[]
-}
 
 interface Context extends Grants {
   session_ended: boolean

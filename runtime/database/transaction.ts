@@ -8,8 +8,9 @@ import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
-import { type Bound, bind, type Grants } from './bind.ts'
+import { type Bound, bind } from './bind.ts'
 import { type BoundTransaction, createBoundTransaction } from './bound-transaction.ts'
+import { type Grants, noGrants } from './grants.ts'
 
 export interface RequestDatabase {
   caller: Session
@@ -83,7 +84,7 @@ export function createRequestDatabase(
 
     async readGrants() {
       const { context } = await theCaller().begin()
-      if (!context) return { roles: [], permissions: [] }
+      if (!context) return noGrants
       if (!context.session_ended) return context
       identity = null // what the handler now asks of the database, it asks as an anonymous caller
       await caller?.finish('ROLLBACK')

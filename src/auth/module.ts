@@ -1,30 +1,26 @@
-/** The auth module: an ordinary project, compiled by the same build. This file is the list of what is in it. */
+/** The auth module: an ordinary project, compiled by the same build. This file is the list of its features. */
 import { Module } from '@stack/backend'
-import { KeySetController } from './key-set.routes.ts'
-import { LoginRepair } from './login-repair.ts'
-import { RolesController } from './roles.routes.ts'
-import { Roles } from './roles.rows.ts'
-import { Sessions } from './sessions.rows.ts'
-import { SettingsController } from './settings.routes.ts'
-import { SettingsRows } from './settings.rows.ts'
-import { SignInController } from './sign-in.routes.ts'
-import { SigningKeys } from './signing-keys.rows.ts'
-import { TokensController } from './tokens.routes.ts'
-import { Tokens } from './tokens.ts'
-import { Users } from './users.rows.ts'
-import { VaultMirror } from './vault.mirror.ts'
-import { VaultController } from './vault.routes.ts'
-import { VaultRows } from './vault.rows.ts'
+import { KeysModule } from './keys/module.ts'
+import { LoginsModule } from './logins/module.ts'
+import { OperatorsModule } from './operators/module.ts'
+import { PasswordsModule } from './passwords/module.ts'
+import { RolesModule } from './roles/module.ts'
+import { SessionsModule } from './sessions/module.ts'
+import { SettingsModule } from './settings/module.ts'
+import { UsersModule } from './users/module.ts'
+import { VaultModule } from './vault/module.ts'
 
 @Module({
-  controllers: [
-    KeySetController,
-    RolesController,
-    SettingsController,
-    SignInController,
-    TokensController,
-    VaultController,
+  imports: [
+    KeysModule,
+    LoginsModule,
+    OperatorsModule,
+    PasswordsModule,
+    RolesModule,
+    SessionsModule,
+    SettingsModule,
+    UsersModule,
+    VaultModule,
   ],
-  providers: [LoginRepair, Roles, Sessions, SettingsRows, SigningKeys, Tokens, Users, VaultMirror, VaultRows],
 })
 export class AuthModule {}

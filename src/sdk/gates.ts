@@ -23,3 +23,10 @@ export type AuthRule =
       /** The caller's address must have been confirmed when the token was minted. */
       verifiedEmail?: boolean
     }
+  | {
+      /**
+       * The route administers the stack (contract 4.6): `true` admits the service-role key and the access tokens of operators,
+       * `'key'` the service-role key alone. This rule belongs to the auth module: in a project, the build refuses it.
+       */
+      serviceRole: true | 'key'
+    }

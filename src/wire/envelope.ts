@@ -3,6 +3,7 @@
 /** code → status and the description that is used where none is given */
 export const errorCodes = {
   invalid_request: { status: 400, description: 'the request is not valid' },
+  unknown_parameter: { status: 400, description: 'there is no such query parameter' },
   unauthorized: { status: 401, description: 'a valid access token is required' },
   forbidden: { status: 403, description: 'this is not allowed' },
   email_not_verified: { status: 403, description: 'a verified email address is required' },

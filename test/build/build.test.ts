@@ -1,4 +1,4 @@
-/** The compiler from the outside: what it recognises, what it emits, and that nothing of a refused project is written (contract 8). */
+/** The compiler from the outside: the programs it recognises, the files it emits, and none for a refused project (contract 8). */
 import * as fs from 'node:fs'
 import { SourceMap } from 'node:module'
 import path from 'node:path'
@@ -12,7 +12,7 @@ const slugs = async (files: Record<string, string>) => {
   return { root, result, slugs: result.refusals.map(({ slug }) => slug) }
 }
 
-/** A root module around a controller's body. */
+/** @returns a root module with one controller of the given body. */
 const controller = (body: string, imports = '', options = '') => `
 import { Controller, Get, Module, Param, Post } from '@stack/backend'
 ${imports}
@@ -335,7 +335,7 @@ describe('what is written', () => {
 })
 
 describe('8.1 all refusals in one run', () => {
-  /** While a file with a module does not parse, what would follow from its lists is not said. */
+  /** While a file with a module does not parse, refusals that depend on its lists are left out. */
   const ofLists = ['class-not-listed', 'dependency-not-provided', 'export-not-provided']
 
   it('a project with one mistake of each prints them all, sorted by place, and nothing is written', async () => {

@@ -1,4 +1,4 @@
-/** `cors` as it is declared: defaults, and what is no list of origins. */
+/** The declaration of `cors`: its defaults, and lists of origins that are refused (contract 2.10). */
 import { describe, expect, it } from 'vitest'
 import { buildProject, temporaryProject } from '../support/project.ts'
 

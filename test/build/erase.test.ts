@@ -1,4 +1,4 @@
-/** 2.1: decorators are blanked in place. */
+/** Decorators are blanked in place (contract 2.1). */
 import { describe, expect, it } from 'vitest'
 import { erase } from '../../build/emit/erase.ts'
 

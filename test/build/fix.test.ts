@@ -1,4 +1,4 @@
-/** `stack build --fix`: what is exact is applied, nothing else is touched (contract 8.2). */
+/** `stack build --fix` applies exact fixes and changes nothing else (contract 8.2). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,10 @@ import { stack } from '../support/command.ts'
 import { buildProject, rendered, targetOf, temporaryProject } from '../support/project.ts'
 import { fixtureFiles, seed, seedable } from '../support/seed.ts'
 
-/** Refuses, fixes and refuses again, until there is nothing to fix. @returns how often something was. */
+/**
+ * Checks a project and applies its fixes, again and again until there is none.
+ * @returns how many rounds had a fix.
+ */
 async function fixAll(root: string): Promise<number> {
   const compiler = new Compiler(targetOf(root, ['staff']))
   let rounds = 0

@@ -1,4 +1,4 @@
-/** Refusals for machines (contract 8.1, 8.2). */
+/** Refusals in the formats for machines (contract 8.1, 8.2). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const refusal: Refusal = {
   edits: [],
 }
 
-/** Every write there fails. */
+/** A device on which every write fails. */
 const hasFullDevice = fs.existsSync('/dev/full')
 if (!hasFullDevice) process.stderr.write('a full disk is skipped: there is no /dev/full\n')
 
@@ -78,7 +78,7 @@ describe('sarif', () => {
   })
 
   it.each([
-    ['a:b.ts', 'a%3Ab.ts'], // without a folder before it, a colon would end a scheme
+    ['a:b.ts', 'a%3Ab.ts'], // Without a folder before it, a colon would end the scheme of a URI.
     ['src/a#b?c.ts', 'src/a%23b%3Fc.ts'],
     ['src/100%.ts', 'src/100%25.ts'],
     ['src/検索.ts', 'src/%E6%A4%9C%E7%B4%A2.ts'],

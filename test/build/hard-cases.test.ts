@@ -1,4 +1,4 @@
-/** Programs that mislead a reader: whatever they do, no route is more open than it was written, and no fix does harm. */
+/** Programs that mislead a reader. No route may become more open than it was written, and no fix may do harm. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

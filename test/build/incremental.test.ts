@@ -1,4 +1,4 @@
-/** What is built again after a change is what a clean build gives, byte for byte (contract 8.6). */
+/** A build after a change has the result of a clean build, byte for byte (contract 8.6). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -56,7 +56,7 @@ const both =
   }
 const move = (from: string, to: string) => (root: string) => fs.renameSync(path.join(root, from), path.join(root, to))
 
-/** One after the other, in one project. */
+/** Changes that follow each other in one project. */
 const edits: Edit[] = [
   ['an edit of a file', replace('src/orders/orders.controller.ts', "Get(':id')", "Get('by/:id')")],
   ['an edit of an imported constant', replace('src/rules.data.ts', "'staff'", "'guests'")],
@@ -391,7 +391,7 @@ export class Orders { all() { return numbers } }
     await after(replace('src/orders/orders.ts', "'./numbers.json'", "'./figures.json'"))
     await after(write('src/orders/figures.json', '[3]'))
     await watch.close()
-    // an edit may be told of twice; a file that is no source never is
+    // An edit may be reported twice, but a file that is no source never is.
     const told = seen.filter(([, changed], index) => `${changed}` !== `${seen[index - 1]?.[1]}`)
     expect(told.map(([, changed]) => changed)).toEqual([
       [],
@@ -412,7 +412,7 @@ describe('buildCached', () => {
     const worker = path.join(root, '.stack/out/worker.js')
     const before = fs.statSync(worker).ino
     const result = await buildCached(targetOf(root, ['staff']))
-    // a build renames a new file to its place
+    // A build writes a new file and renames it to its place.
     return { isSame: fs.existsSync(worker) && fs.statSync(worker).ino === before, result }
   }
 

@@ -1,4 +1,4 @@
-/** 2.7 limits as they are declared: the most specific one, the bindings that they need, and what is no limit. */
+/** The declaration of rate limits: the most specific one, their bindings, and limits that are refused (contract 2.7). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** The emitted matcher against a plain oracle, and what a path means (contract 2.9). */
+/** The emitted matcher against a plain oracle, and the meaning of paths (contract 2.9). */
 import { describe, expect, it } from 'vitest'
 import { routes200 } from '../../bench/build/routes-200.ts'
 import { matcherSource } from '../../build/emit/matcher.ts'
@@ -10,7 +10,7 @@ interface Declared {
   path: string
 }
 
-/** The emitted code, run as it stands in a bundle. @param prefix of a route's controller. */
+/** Runs the emitted code as a bundle has it. @param prefix the path of a route's controller. */
 function matcherOf(
   routes: readonly Declared[],
   prefix = (path: string) => path.split('/').slice(0, 2).join('/'),
@@ -27,7 +27,7 @@ const decoded = (text: string) => {
   }
 }
 
-/** The same rules in the plainest words: compare every route, take the one with a literal where others have a parameter. */
+/** The oracle: compares every route, and prefers a literal over a parameter. */
 function oracle(routes: readonly Declared[], method: string, path: string): unknown {
   if (decoded(path) === undefined) return 400
   const trimmed = path.length > 2 && path.endsWith('/') && path.at(-2) !== '/' ? path.slice(0, -1) : path
@@ -71,7 +71,7 @@ function seen(match: Matcher, method: string, path: string): unknown {
   }
 }
 
-/** A repeatable source of numbers. */
+/** @returns a generator that yields the same numbers for the same seed. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -195,7 +195,7 @@ describe('2.9 what a path means', () => {
 describe('fuzzed against the oracle', () => {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
 
-  /** Random tables over few words, so that literals and parameters collide. */
+  /** Makes random tables of few words, so that literals and parameters collide. */
   function randomTable(random: (below: number) => number): Declared[] {
     const parts = ['a', 'ab', 'abc', 'b', 'users', 'user', 'me', 'x.y', 'a-b', ':p', ':p', ':p']
     const declared = new Map<string, Declared>()
@@ -253,6 +253,6 @@ describe('fuzzed against the oracle', () => {
       }
     }
     expect(mismatches.slice(0, 3)).toEqual([])
-    expect(found).toBeGreaterThan(100_000) // the tables and the paths do meet
+    expect(found).toBeGreaterThan(100_000) // Most paths must match a route, or the test would prove little.
   })
 })

@@ -1,4 +1,4 @@
-/** `nest/` is a NestJS application after its port; here, that it builds, and what NestJS starts with and a build refuses. */
+/** The ported NestJS application in `nest/` builds. Mistakes that NestJS accepts at its start are refused by the build. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,11 +7,11 @@ import type { Slug } from '../../build/refusals/index.ts'
 import { buildProject, linkPackages, rendered, temporaryProject } from '../support/project.ts'
 
 interface Mistake {
-  /** Below `src`. */
+  /** The path below `src`. */
   file: string
-  /** What stands there once, and what stands there then. */
+  /** Texts that occur once in the file, and their replacements. */
   edits: [from: string, to: string][]
-  /** Further files, below the project. */
+  /** Further files by their path in the project. */
   added?: Record<string, string>
   slug: Slug
   /** Below `src`. */
@@ -67,7 +67,7 @@ it('the port builds without a refusal, and serves what the application served', 
   ])
 })
 
-/** With each of these NestJS 12 starts, its compiler has no objection, and a request goes wrong. */
+/** NestJS 12 starts with each of these, its compiler accepts them, and a request goes wrong. */
 const mistakes: Record<string, Mistake> = {
   'two handlers take one route': {
     file: 'cats/cats.controller.ts',
@@ -250,7 +250,7 @@ const mistakes: Record<string, Mistake> = {
   },
 }
 
-/** NestJS 12 starts with these too (the last one written with `forwardRef`), and there they are no mistakes. */
+/** NestJS 12 starts with these too, where they are no mistakes. The last one is written with `forwardRef` there. */
 const habits: Record<string, Mistake> = {
   'a timer of an instance': {
     file: 'cats/cats.service.ts',
@@ -300,7 +300,7 @@ it.each(Object.entries(mistakes))('NestJS starts, and the build says where the m
 
 it.each(Object.entries(habits))('NestJS may have it, and a worker may not: %s', refuses)
 
-/** One refusal, at its place, and nothing beside it; the rest of the project is as it was. */
+/** Expects exactly one refusal, at its place. The rest of the project is unchanged. */
 async function refuses(_what: string, mistake: Mistake) {
   const files = edited(mistake)
   const { refusals } = (await built(files)).result

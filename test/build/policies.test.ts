@@ -1,4 +1,4 @@
-/** 5.3 calls in policies that run once for each row, read from the text of a migration. */
+/** Calls in policies that run once for each row, found in the text of a migration (contract 5.3). */
 import { describe, expect, it } from 'vitest'
 import { unwrappedCalls } from '../../build/read/policies.ts'
 import { readMigration } from '../../build/read/relations.ts'

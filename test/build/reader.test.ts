@@ -1,4 +1,4 @@
-/** What half-written, foreign and broken sources become: refusals that name the file and say what to do (contract 8.1, 8.2). */
+/** Half-written, foreign and broken sources become refusals that name the file and say what to do (contract 8.1, 8.2). */
 import { execFile } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -48,7 +48,7 @@ describe('a half-written source', () => {
     const folder = temporaryFolder()
     const script = path.resolve(import.meta.dirname, '../support/cuts.ts')
     const { stdout } = await promisify(execFile)(process.execPath, [script, folder, '10000', '20'], {
-      timeout: 380_000, // a reader that never ends is ended with its process
+      timeout: 380_000, // Ends a reader that never returns, in milliseconds.
       maxBuffer: 64 * 1024 * 1024,
     })
     const { sources, accepted, failures, slugs } = JSON.parse(stdout)
@@ -414,13 +414,13 @@ export interface Named { name: string }
       ['PgOrders', [0]],
       ['A', [1]],
     ])
-    vi.stubGlobal('addEventListener', () => {}) // what the Workers runtime has and Node has not
+    vi.stubGlobal('addEventListener', () => {}) // The Workers runtime has this function, and Node does not.
     const worker = await import(path.join(folder, '.stack/out/worker.js'))
     const response: Response = await worker.default.fetch(new Request('https://a.example/a'), {}, { waitUntil() {} })
     expect([response.status, await response.json()]).toEqual([200, ['tea']])
   })
 
-  /** The same classes beside a module of their own, which the root imports. */
+  /** The same classes with a module of their own, which the root imports. */
   const split = (rootOptions: string, beside: string) =>
     judged({
       'src/orders.ts': `${sdk('Controller, Get, Injectable, Module')}${classes}\n${beside}`,
@@ -471,7 +471,7 @@ export abstract class Half extends Orders {}
       ? marked
       : marked.replace('@Injectable() export class Better', 'export class Better')
     const { slugs } = await app(text(`{ controllers: [A, Odd], providers: ${providers} }`, used))
-    // without its recipe the class that it would use is listed by no module
+    // Without its recipe, no module lists the class that it would use.
     expect(slugs.filter((slug) => slug !== 'class-not-listed')).toEqual(expected)
   })
 

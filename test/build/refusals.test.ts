@@ -1,4 +1,4 @@
-/** Every refusal: a program that gets it and nothing else, and its nearest twin that gets none (contract 8.1, 8.2). */
+/** Every refusal has a program that gets it alone, and the most similar program that gets none (contract 8.1, 8.2). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -10,9 +10,9 @@ import { refusals, type Slug } from '../../build/refusals/index.ts'
 import { refuse } from '../../build/refuse/index.ts'
 import { render } from '../../build/render.ts'
 import { buildProject, declaredRole, rendered, targetOf, temporaryProject } from '../support/project.ts'
-import { evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
+import { administeredIn, evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
 
-/** As wide as the narrowest that people use, and without colour. */
+/** A terminal without colour, with the 80 columns of the narrowest that is common. */
 const terminal = Object.assign(new PassThrough(), { columns: 80 }) as unknown as NodeJS.WriteStream
 
 const slugs = Object.keys(refusals) as Slug[]
@@ -25,12 +25,12 @@ it('the fixtures and the catalogue name the same refusals', () => {
 describe.each(slugs)('%s', (slug) => {
   it('is what the refused program gets, and all it gets', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
-    const result = await buildProject(root, ['staff'])
+    const result = await buildProject(root, ['staff'], administeredIn(slug))
     expect([...new Set(result.refusals.map((refusal) => refusal.slug))]).toEqual([slug])
     const isError = result.refusals.some(({ severity }) => severity === 'error')
     expect(result.built === undefined).toBe(isError)
     expect(fs.existsSync(path.join(root, '.stack'))).toBe(!isError)
-    // sizes are those of this version
+    // The sizes depend on this version.
     const text = rendered(root, result).replace(/\d+\.\d KiB/g, '… KiB')
     await expect(`${text}\n`).toMatchFileSnapshot(path.join(fixtures, slug, 'expected.txt'))
   })
@@ -48,22 +48,22 @@ describe.each(slugs)('%s', (slug) => {
 
   it('fits a terminal of 80 columns', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
-    const { refusals: found } = await buildProject(root, ['staff'])
+    const { refusals: found } = await buildProject(root, ['staff'], administeredIn(slug))
     const sourceOf = (file: string) => fs.readFileSync(path.join(root, file), 'utf8')
     const text = render(found, { sourceOf, stream: terminal })
     expect(text.split('\n').filter((line) => line.length > 80 && !/^ +--> /.test(line))).toEqual([])
   })
 
-  it('is not what its accepted twin gets', async () => {
+  it('is not a refusal of its accepted variant', async () => {
     const root = temporaryProject(fixtureFiles(slug, 'accepted.ts'))
-    const result = await buildProject(root, ['staff'])
+    const result = await buildProject(root, ['staff'], administeredIn(slug))
     expect(rendered(root, result)).toBe('')
     expect(result.built).toBeDefined()
   })
 })
 
 describe('a rule that is not in force', () => {
-  // the bundle's own are found by esbuild's answer, not by a rule
+  // The result of esbuild gives the refusals of the bundle, not a rule.
   const ofBundle: Slug[] = ['bundle-failed', 'bundle-over-budget', 'eval-in-package', 'reflect-metadata-reached']
   const judged = slugs.filter((slug) => !ofBundle.includes(slug) && !evaluated.includes(slug))
   const { reserved } = targetOf('/')
@@ -71,7 +71,8 @@ describe('a rule that is not in force', () => {
   it.each(judged)('%s: its fixture, and no other one, is accepted', (disabled) => {
     for (const slug of judged) {
       const without = new Set<Slug>([disabled])
-      const found = refuse(applicationOf(slug), { reserved, roles: [declaredRole('staff')], without })
+      const context = { reserved, roles: [declaredRole('staff')], administered: administeredIn(slug), without }
+      const found = refuse(applicationOf(slug), context)
       expect([slug, found.length === 0]).toEqual([slug, slug === disabled])
     }
   })

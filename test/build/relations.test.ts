@@ -1,9 +1,9 @@
-/** 5.5 what migrations prove of tables and views, read from their text: who may reach them, and what guards them. */
+/** The text of migrations proves which roles reach tables and views, and what guards them (contract 5.5). */
 import { describe, expect, it } from 'vitest'
 import { readMigration, relationsOf } from '../../build/read/relations.ts'
 import { statementsOf, tokensOf } from '../../build/read/sql.ts'
 
-/** Relations that every user reaches although nothing guards them. */
+/** @returns the relations that every user reaches although nothing guards them. */
 function open(...migrations: string[]): string[] {
   const read = migrations.map((sql, index) => readMigration(`migrations/000${index}.sql`, sql))
   return relationsOf(read)

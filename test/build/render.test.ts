@@ -7,7 +7,7 @@ import { render } from '../../build/render.ts'
 
 const file = 'src/a.ts'
 
-/** The first place at which a text stands in a source. */
+/** @returns the first place of a text in a source. */
 function placeOf(source: string, text: string, from = 0): Location {
   const start = source.indexOf(text, from)
   expect([text, start]).not.toEqual([text, -1])
@@ -39,7 +39,7 @@ function shown(refusals: Refusal[], sources: string | Record<string, string>, te
   return render(refusals, { sourceOf: (name) => texts[name], ...(terminal && { stream: stream(terminal) }) })
 }
 
-/** Of one refusal: what stands between its head and its fix. */
+/** @returns the lines of one refusal between its head and its fix. */
 function frameOf(source: string, refusal: Refusal, columns = 80): string {
   const lines = shown([refusal], source, { columns }).split('\n')
   const fix = lines.findIndex((line) => line.startsWith('  fix: '))
@@ -166,7 +166,7 @@ describe('8.2 a line that is wider than the terminal', () => {
     expect(line!.slice(mark!.indexOf('^'), mark!.length)).toBe('bad')
   })
 
-  /** By the tables of this test's few characters, and not by what the renderer asks. */
+  /** Measures with a table of this test's few characters, independently of the renderer. */
   function columnsOf(text: string): number {
     return [...new Intl.Segmenter().segment(text)].reduce(
       (sum, { segment }) => sum + (/[品番👍]/u.test(segment) ? 2 : 1),

@@ -92,7 +92,7 @@ stack explain path-reserved says why
   })
 
   it('8.1 a project with many mistakes gets them all in one run, exit 1', async () => {
-    const slugs = seedable.filter((slug) => slug !== 'syntax-error') // it silences what follows from lists
+    const slugs = seedable.filter((slug) => slug !== 'syntax-error') // A syntax error suppresses the refusals that depend on lists.
     const root = project(seed(slugs))
     const { code, stderr } = await stack(['build', '--project', root])
     expect(code).toBe(1)

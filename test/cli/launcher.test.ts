@@ -1,4 +1,4 @@
-/** The Node that everything runs on, and what the launcher passes on. */
+/** The launcher chooses the Node that runs a command, and passes on arguments, signals and exit codes. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -12,14 +12,14 @@ import { titled } from '../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
 
-/** In the project of a stack that runs, as `stack start` leaves it. */
+/** @returns the project of the running stack. @throws Error where the stack has left no record. */
 function here(): string {
   const file = path.join(probe.root, '.stack/local.json')
   if (!fs.existsSync(file)) throw new Error('the stack has left no record')
   return probe.root
 }
 
-/** With something on standard input. */
+/** Runs a command with text on standard input. */
 function piped(
   input: string | Buffer,
   args: string[],

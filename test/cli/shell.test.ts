@@ -1,4 +1,4 @@
-/** What is printed to be pasted into a shell means what it says. */
+/** A command that is printed for a shell has the same meaning when it is pasted there. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { shellWord } from '../../cli/shell.ts'

@@ -1,4 +1,4 @@
-/** `stack start` follows the source: what is sound is served, what is not leaves the last good build serving (contract 8.6). */
+/** `stack start` follows the source. A sound change is served, and any other leaves the last good build serving (8.6). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ interface Followed {
   root: string
   url: string
   running: Running
-  /** Changes a file, and waits for what is said of it. */
+  /** Changes a file, and waits for the message about it. */
   edit(name: string, change: (text: string) => string, said: string): Promise<void>
 }
 
@@ -29,7 +29,7 @@ async function follow(args: string[] = []): Promise<Followed> {
     url: `http://127.0.0.1:${port}`,
     async edit(name, change, said) {
       const file = path.join(root, name)
-      const before = args.includes('--json') ? 0 : running.output().length // two streams have no common order
+      const before = args.includes('--json') ? 0 : running.output().length // Two streams have no common order.
       fs.mkdirSync(path.dirname(file), { recursive: true })
       fs.writeFileSync(file, change(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''))
       await running.seen(said, 20_000, before)
@@ -114,7 +114,7 @@ describe('stack start', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
       .filter(({ event }) => event)
-    // the first one may have come while the following began: then there is no file to name
+    // The first change may come before the watch has begun. Then the message names no file.
     expect(events[0]).toMatchObject({ event: 'refused', refusals: [{ slug: 'path-reserved' }] })
     expect(events.at(-1)).toMatchObject({ event: 'built', changed: [catalogue], refusals: [] })
   })

@@ -1,4 +1,4 @@
-/** The workers' JSON lines as a person reads them. */
+/** The workers' JSON lines, printed for a person. */
 import { describe, expect, it } from 'vitest'
 import { createLogPrinter } from '../../local/log.ts'
 

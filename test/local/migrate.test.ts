@@ -1,4 +1,4 @@
-/** 5.5 migrations, against a real Postgres: one transaction for all, an applied file stays as it is, nothing open is committed. */
+/** Migrations in a real Postgres: one transaction, applied files that stay, and no unguarded table (contract 5.5). */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -31,7 +31,7 @@ interface Subject {
   sql<T = Record<string, unknown>>(text: string): Promise<T[]>
 }
 
-/** A database of its own, and a project with these migrations. */
+/** Makes a new database, and a project with these migrations. */
 async function subject(files: Record<string, string>): Promise<Subject> {
   const root = temporaryProject({ 'migrations/.keep': '' })
   const folder = path.join(root, 'migrations')
@@ -57,7 +57,7 @@ async function subject(files: Record<string, string>): Promise<Subject> {
 const failure = async (work: Promise<unknown>) =>
   (await work.then(() => undefined).catch((error) => error))?.message as string
 
-/** Whether anything of a migration is there. */
+/** @returns whether the database holds anything of a migration. */
 const isUntouched = async ({ sql }: Subject) => {
   const rows = await sql(`select nspname from pg_namespace where nspname in ('auth', 'webhooks', 'stack')`)
   return rows.length === 0
@@ -188,7 +188,7 @@ describe('a migration that fails', () => {
     expect(await isUntouched(to)).toBe(true)
   })
 
-  it('their nearest twins are applied', async () => {
+  it('their most similar valid variants are applied', async () => {
     const to = await subject({
       '0001_notes.sql': `\ufeff${notes}create index on notes (id); savepoint a; insert into notes values (1); rollback to a; release a;`,
       '0002_atomic.sql':
@@ -258,7 +258,7 @@ describe('an applied migration', () => {
 })
 
 describe('a database of an earlier version', () => {
-  /** As node-pg-migrate kept it: a table for each set, names without their ending. */
+  /** The tables of node-pg-migrate: one for each set, with file names without their extension. */
   const asBefore = `
     create table stack.auth_migrations (id serial primary key, name varchar(255) not null, run_on timestamp not null);
     create table stack.runtime_migrations (id serial primary key, name varchar(255) not null, run_on timestamp not null);

@@ -1,4 +1,4 @@
-/** 5.7 the schema under an owner that is no superuser, as hosted databases have it: what is then covered, and what is not. */
+/** The schema under an owner that is no superuser, as in hosted databases: the guards that hold and those that do not (5.7). */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -32,7 +32,7 @@ async function query<T = Record<string, unknown>>(url: string, text: string, not
 beforeAll(async () => {
   postgres = await startPostgres({ directory, password })
   const superuser = urlOf('postgres', password, 'postgres')
-  // what hosts give the first role of a project
+  // Hosts give the first role of a project these rights.
   await query(superuser, `create role owner login createrole createdb bypassrls password '${password}'`)
   await query(superuser, 'create database hosted owner owner')
   await query(urlOf('postgres'), 'grant all on schema public to owner')
@@ -83,7 +83,7 @@ describe('an owner that is no superuser', () => {
     ]) {
       await expect(query(auth, `set role auth_admin; ${text}`)).rejects.toThrow(/permission denied|must be owner/)
     }
-    // and the owner does not install keys with its own rights on a table of auth_admin's
+    // Installing keys must not run a trigger of auth_admin with the rights of the owner.
     const plant = `set role auth_admin;
       create function auth.mine() returns trigger language plpgsql as $$ begin
         raise exception 'ran as %', current_user; end $$;

@@ -33,7 +33,7 @@ async function startShop(root: string, args: string[] = []): Promise<{ running: 
   return { running, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** What a person would paste: all that is printed to be tried, without its headings. */
+/** @returns the printed commands that a person would paste, without their headings. */
 function printedCommands(running: Running): string {
   const commands = running
     .output()
@@ -92,7 +92,7 @@ describe('stack start', () => {
     })
 
     cold.running.child.kill('SIGINT')
-    cold.running.child.kill('SIGINT') // a terminal's Ctrl-C arrives twice
+    cold.running.child.kill('SIGINT') // Ctrl-C of a terminal arrives twice.
     expect((await cold.running.finished).code).toBe(0)
     for (const pid of parts) await gone(pid)
     expect(fs.readdirSync(path.join(root, '.stack')).sort()).toEqual([
@@ -116,7 +116,7 @@ describe('stack start', () => {
     expect((await warm.running.finished).code).toBe(0)
   })
 
-  // a small machine may have neither; then only their printing is tested, above
+  // A small machine may lack these tools. The test above then still checks the printed text.
   const hasTools = ['curl', 'openssl', 'bash'].every((tool) => !spawnSync(tool, ['--version']).error)
 
   if (!hasTools) process.stderr.write('the printed commands are skipped: they need curl, openssl and bash\n')
@@ -186,11 +186,11 @@ describe('stack start', () => {
     const root = shop()
     fs.writeFileSync(path.join(root, '.dev.vars'), 'PAYMENTS_SECRET=\n')
     const { running, url } = await startShop(root)
-    // 7.10 both ways to set it: the command, and the route that it calls
+    // Both ways to set it are printed: the command, and the route that it calls (contract 7.10).
     expect(running.output()).toContain(
       'POST /webhooks/codehost\n               ! CODEHOST_SECRET is not set: every delivery is refused\n                 stack secret set CODEHOST_SECRET --stdin   (PUT /admin/vault/backend/CODEHOST_SECRET)\n',
     )
-    // an empty line hides the vault, so no command would help
+    // An empty line hides the vault, so no command would help.
     expect(running.output()).toContain(
       'POST /webhooks/payments\n               ! PAYMENTS_SECRET is empty in .dev.vars: every delivery is refused\n                 give it a value there, or remove the line: it hides the vault\n',
     )
@@ -277,7 +277,7 @@ describe('stack start', () => {
     const refused = async () => {
       const { code, stderr } = await stack(['start', '--project', root])
       expect([code, fs.existsSync(path.join(root, '.stack/db/data/postmaster.pid'))]).toEqual([1, false])
-      expect(stderr).not.toContain('nothing was written') // the database's folder and the keys were
+      expect(stderr).not.toContain('nothing was written') // The start wrote the folder of the database and the keys.
       return stderr
     }
     const mended = (name: string, broken: string) => {
@@ -348,10 +348,10 @@ describe('what was left behind', () => {
     const root = shop()
     const { url } = await startShop(root)
     const { token } = await signUp(url)
-    expect((await call(`${url}/staff/orders`, { token })).status).toBe(403) // the key set is there from now on
+    expect((await call(`${url}/staff/orders`, { token })).status).toBe(403) // The worker has the key set from now on.
     process.kill(postmasterOf(root), 'SIGKILL')
     const answer = await call(`${url}/staff/orders`, { token })
-    expect([503, 403]).toContain(answer.status) // 403 when it is back already
+    expect([503, 403]).toContain(answer.status) // 403 means that it is back already.
     expect((await call(`${url}/orders`)).status).toBe(401)
   })
 

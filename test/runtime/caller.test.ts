@@ -1,4 +1,4 @@
-/** 5.7 who a request is counted under. */
+/** The caller under which a request is counted (contract 5.7). */
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../../runtime/call.ts'
 import { callerOf, networkOf } from '../../runtime/caller.ts'

@@ -1,5 +1,6 @@
-/** 4: who may enter, by every form of rule and every kind of caller. */
+/** Gates, by every form of rule and every kind of caller (contract 4). */
 import { describe, expect, it } from 'vitest'
+import { noGrants } from '../../runtime/database/grants.ts'
 import { gateByClaims, gateByGrants } from '../../runtime/gates.ts'
 import type { Identity } from '../../runtime/identity/identify.ts'
 import type { Gate } from '../../runtime/table.ts'
@@ -59,6 +60,35 @@ describe('4.1 what claims alone can refuse', () => {
   })
 })
 
+describe('4.6, 9.7 who administers without the service-role key', () => {
+  const administrators = {
+    ...callers,
+    operator: identity('authenticated', { management: true }),
+    'an operator by text': identity('authenticated', { management: 'true' }),
+    'an anonymous session that claims management': identity('anon', { management: true }),
+  }
+
+  it.each([
+    [true, { nobody: 'unauthorized', operator: 'enters' }],
+    ['key', { nobody: 'unauthorized' }],
+  ] as const)('serviceRole: %s', (serviceRole, expected) => {
+    const codes = Object.entries(administrators).map(([name, caller]) => [
+      name,
+      byClaims({ required: true, serviceRole }, caller),
+    ])
+    const others = Object.keys(administrators).map((name) => [name, 'forbidden'])
+    expect(Object.fromEntries(codes)).toEqual({ ...Object.fromEntries(others), ...expected })
+  })
+
+  it.each([
+    [true, 'enters'],
+    [false, 'forbidden'],
+  ])('the list of operators is asked besides: it names the user: %s', (operator, expected) => {
+    const gate: Gate = { required: true, serviceRole: true, decidedBy: 'route' }
+    expect(code(() => gateByGrants(gate, { ...noGrants, operator }))).toBe(expected)
+  })
+})
+
 describe('4.2, 4.4 what grants decide', () => {
   const gate = (permission: string): Gate => ({ required: true, permission, decidedBy: 'route' })
 
@@ -72,14 +102,14 @@ describe('4.2, 4.4 what grants decide', () => {
     [['orders.refund.all'], 'forbidden'],
     [[], 'forbidden'],
   ])('%j for orders.refund: %s', (permissions, expected) => {
-    expect(code(() => gateByGrants(gate('orders.refund'), { roles: [], permissions }))).toBe(expected)
+    expect(code(() => gateByGrants(gate('orders.refund'), { ...noGrants, permissions }))).toBe(expected)
   })
 
   it('a role is held by its whole name', () => {
     const staff: Gate = { required: true, role: 'staff', decidedBy: 'route' }
-    expect(code(() => gateByGrants(staff, { roles: ['staff'], permissions: [] }))).toBe('enters')
-    expect(code(() => gateByGrants(staff, { roles: ['staff2', 'Staff', ''], permissions: ['staff'] }))).toBe(
-      'forbidden',
-    )
+    expect(code(() => gateByGrants(staff, { ...noGrants, roles: ['staff'] }))).toBe('enters')
+    expect(
+      code(() => gateByGrants(staff, { ...noGrants, roles: ['staff2', 'Staff', ''], permissions: ['staff'] })),
+    ).toBe('forbidden')
   })
 })

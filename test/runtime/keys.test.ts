@@ -1,11 +1,11 @@
-/** 3.2: the key set, by a clock that the test moves. */
+/** The key set, with a clock that the test moves (contract 3.2). */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createKeySet, type KeySource } from '../../runtime/identity/keys.ts'
 import { createIssuer } from '../support/tokens.ts'
 
 const [first, second] = [await createIssuer('key-1'), await createIssuer('key-2')]
 
-/** An endpoint that the test can break, and counts. */
+/** An endpoint that the test can break, and that counts its requests. */
 function endpoint(keys: unknown[] = [first.jwk]) {
   const state = { now: 1_000_000, loads: 0, keys, isDown: false, failures: 0 }
   const pending: Promise<unknown>[] = []

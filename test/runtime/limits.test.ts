@@ -1,4 +1,4 @@
-/** 2.7 who is counted, and what a limit that cannot be read means; as plain data. */
+/** The requests that a rate limit counts, and the answer when it cannot be read, as plain data (contract 2.7). */
 import { expect, it } from 'vitest'
 import type { Call } from '../../runtime/call.ts'
 import type { Identity } from '../../runtime/identity/identify.ts'

@@ -1,4 +1,4 @@
-/** 9.9 the mirror of the vault: how old it may be, who waits for it, and what serves meanwhile. */
+/** The mirror of the vault: its age, the requests that wait for it, and the values that serve meanwhile (contract 9.9). */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Call, Env } from '../../runtime/call.ts'
 import { createMirror } from '../../runtime/mirror.ts'

@@ -1,4 +1,4 @@
-/** 5.4 and 5.7 connections that outlive a request: who gets one, for how long, and when it is closed. */
+/** Connections that outlive a request: which caller gets one, for how long, and when it is closed (contract 5.4, 5.7). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Link } from '../../runtime/database/driver.ts'
 import { createPool, type Lease } from '../../runtime/database/pool.ts'
@@ -7,14 +7,14 @@ import { SqlError, Unavailable } from '../../runtime/database/unavailable.ts'
 const begin = [{ text: 'begin', values: [] }]
 const statement = { text: 'select 1', values: [] }
 
-/** A connection that notes what it is asked, in order. */
+/** A connection that records its messages in order. */
 interface Fake extends Link {
   asked: string[]
   isClosed: boolean
   isBroken: boolean
-  /** Answers nothing from now on. */
+  /** Whether the connection answers nothing from now on. */
   isSilent: boolean
-  /** Of the next message. */
+  /** The error of the next message. */
   failure: Error | undefined
 }
 
@@ -277,7 +277,7 @@ describe('more requests than connections', () => {
     await lend('another')
     await greedy[0]!.end('rollback')
     await vi.advanceTimersByTimeAsync(0)
-    expect(isServed).toBe(false) // one is free, and belongs to whoever holds none
+    expect(isServed).toBe(false) // One connection is free, and is kept for callers that hold none.
     await greedy[1]!.end('rollback')
     await greedy[2]!.end('rollback')
     await vi.advanceTimersByTimeAsync(0)

@@ -1,4 +1,4 @@
-/** 2.11, 7.8: the bodies in flight of one isolate, what they may hold and how long they may take; and what waits to be recorded. */
+/** The bodies in flight of one isolate: their memory, their time, and the queue of records (contract 2.11, 7.8). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Call } from '../../runtime/call.ts'
 import { createLeases } from '../../runtime/leases.ts'
@@ -14,6 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+/** Bytes in one MiB. */
 const mebibyte = 1024 * 1024
 
 describe('leases', () => {
@@ -55,7 +56,7 @@ describe('leases', () => {
 })
 
 describe('bodies in flight', () => {
-  /** A body whose chunks a test hands out. */
+  /** A body whose chunks the test sends. */
   function upload(headers: Record<string, string> = {}) {
     let controller!: ReadableStreamDefaultController<Uint8Array>
     let isCancelled = false
@@ -81,14 +82,14 @@ describe('bodies in flight', () => {
       isCancelled: () => isCancelled,
     }
   }
-  /** As webhooks read them. */
+  /** Reads bodies as webhooks read them. */
   const deliveries = () => {
     const hold = createUploads()
     return (request: Request, most: number | undefined) => hold(request, { most, isPatient: true })
   }
   const stated = (length: number) => upload({ 'content-length': String(length) })
   const turn = () => new Promise((resolve) => setImmediate(resolve))
-  /** What has become of it once everything that can happen now has happened. */
+  /** @returns the state of the work after everything that can run now has run. */
   const settled = (work: Promise<unknown>) =>
     Promise.race([
       work.then(
@@ -99,7 +100,7 @@ describe('bodies in flight', () => {
         .then(turn)
         .then(() => 'waiting'),
     ])
-  /** @returns what tells its status once it has failed. */
+  /** @returns a function that gives the status once the work has failed. */
   function settledLater(work: Promise<unknown>) {
     let status: number | undefined
     work.catch((error) => {
@@ -199,7 +200,7 @@ describe('bodies in flight', () => {
     expect(await settled(other)).toBe('waiting')
     second.send(1)
     expect([await settled(one), await settled(other), first.isCancelled()]).toEqual(['503', 'waiting', true])
-    second.send(46 * mebibyte) // alone now
+    second.send(46 * mebibyte) // It is alone now.
     second.end()
     expect((await other).bytes.length).toBe(70 * mebibyte + 1)
   })
@@ -231,7 +232,7 @@ describe('bodies in flight', () => {
       return settled(asked)
     }
     expect(await ask()).toBe('503')
-    vi.setSystemTime(Date.now() + 6_000) // without a heartbeat
+    vi.setSystemTime(Date.now() + 6_000) // No heartbeat comes meanwhile.
     expect(await ask()).toBe('held')
   })
 
@@ -283,7 +284,7 @@ describe('bodies in flight', () => {
 describe('records', () => {
   const webhook = { name: 'shop', record: { days: 30 } } as Webhook
 
-  /** A database that is as slow as a test wants it. */
+  /** A database that answers when the test wants. */
   function recorder() {
     const lines: [string, Record<string, unknown> | undefined][] = []
     const running: (() => void)[] = []

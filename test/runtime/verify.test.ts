@@ -1,4 +1,4 @@
-/** 3.1: which access tokens are genuine and current. */
+/** Access tokens that are genuine and current, and those that are not (contract 3.1). */
 import { describe, expect, it } from 'vitest'
 import { bearerToken } from '../../runtime/identity/bearer.ts'
 import { createKeySet } from '../../runtime/identity/keys.ts'
@@ -9,7 +9,7 @@ const issuer = await createIssuer()
 const source = { load: async () => JSON.stringify({ keys: [issuer.jwk] }), waitUntil() {}, failed() {} }
 const keys = await createKeySet(() => 0).find(undefined, source)
 
-/** The reason of a refusal, or the subject. */
+/** @returns the subject, or the reason of the refusal. */
 async function verdict(
   token: string,
   expected: { issuer?: string; audience?: string; now?: number } = {},

@@ -1,4 +1,4 @@
-/** 2.4 – 2.6: ambient services act for the request that is being served, and for nobody else. */
+/** Ambient services act only for the request that is being served (contract 2.4 to 2.6). */
 import { describe, expect, it } from 'vitest'
 import { Auth, Database, Log, Secrets, Storage } from '../../src/sdk/ambient.ts'
 import { OutsideRequest } from '../../src/sdk/errors.ts'

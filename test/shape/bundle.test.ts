@@ -1,4 +1,4 @@
-/** What reaches the edge: the example's bundle, and the auth worker's, as they are deployed. */
+/** The content of the bundles that are deployed: the example's, and that of the auth worker. */
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -11,7 +11,7 @@ import { copyProject, targetOf, temporaryFolder, temporaryProject } from '../sup
 const root = path.resolve(import.meta.dirname, '../..')
 const orders = path.join(root, 'examples/orders')
 
-/** Names that must not reach a bundle: what they stand for belongs to Node, to tools, or to the other worker. */
+/** Names that must not be in a bundle, because they belong to Node, to tools, or to the other worker. */
 const nowhere = [
   'reflect-metadata',
   '__decorate',
@@ -53,7 +53,7 @@ it('1.2 the auth worker is compiled by the same build, and binds its own databas
   for (const [, text] of texts(path.join(out, 'out'))) expect(text.includes('__decorate')).toBe(false)
 })
 
-/** What `wrangler deploy` would upload from a folder, without uploading. */
+/** @returns the files that `wrangler deploy` would upload from a folder. */
 function dryRun(cwd: string) {
   const wrangler = path.join(root, 'node_modules/wrangler/bin/wrangler.js')
   return spawnSync(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', temporaryFolder()], {

@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md's directions: who may import whose values, and that nobody imports in a circle. */
+/** The directions of ARCHITECTURE.md: which room may import the values of which, and that no imports form a circle. */
 import * as fs from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
@@ -75,7 +75,7 @@ function circlesOf(edges: Map<string, Import[]>): string[][] {
   return found
 }
 
-/** Room → what its values may come from; a folder of the repository, or a package. */
+/** The folders of the repository and the packages whose values each room may import. */
 const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],
@@ -128,7 +128,7 @@ describe('directions', () => {
       'cli/changes.ts',
       'cli/refusals.ts',
       'cli/start.ts',
-      'cli/webhooks/deliveries.ts', // tables, and files that appear whole: not the compiler
+      'cli/webhooks/deliveries.ts', // They use tables and files that are written whole, but never the compiler.
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
     ])

@@ -1,11 +1,11 @@
-/** Every closed list is complete, and what the repository says of itself is true. */
+/** Every closed list is complete, and the statements of the repository about itself are true. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { decoratorNames } from '../../build/declaration.ts'
 import { exitCodes } from '../../cli/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
-import { authErrors } from '../../src/auth/answers.ts'
+import { authErrors } from '../../src/auth/shared/errors.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { webhookProviders } from '../../src/wire/webhook-schemes.ts'
 
@@ -27,7 +27,7 @@ const code = tracked('.ts', '.cjs', '.sql', '.md', '.json', '.toml', '.ci/run').
   (name) => name !== 'package-lock.json',
 )
 
-/** A numbered rule of docs/contract.md, up to the next one. */
+/** @returns the text of a numbered rule of docs/contract.md. */
 function rule(number: string): string {
   const page = read('docs/contract.md')
   const start = page.indexOf(`- **${number}**`)
@@ -36,7 +36,7 @@ function rule(number: string): string {
   return page.slice(start, length === -1 ? undefined : start + 2 + length)
 }
 
-/** What stands below a heading of docs/contract.md, up to the next heading of any level. */
+/** @returns the text below a heading of docs/contract.md, up to the next heading of any level. */
 function section(heading: string): string {
   const page = read('docs/contract.md')
   const start = page.search(new RegExp(`^#+ ${heading.replaceAll('.', '\\.')}$`, 'm'))
@@ -45,7 +45,7 @@ function section(heading: string): string {
   return page.slice(start, length === -1 ? undefined : start + 2 + length)
 }
 
-/** The words that stand as code. */
+/** @returns the words in code spans. */
 function codeWords(text: string): Set<string> {
   const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span!)
   return new Set(spans.flatMap((span) => span.split(/[\s|[\](){}<>,=]+/)))
@@ -162,55 +162,4 @@ describe('the repository', () => {
     )
     expect(tests.filter((name) => name !== 'test/shape/lists.test.ts')).toEqual([])
   })
-
-  it('ARCHITECTURE.md maps every room and every file at the top', () => {
-    const map = read('ARCHITECTURE.md')
-    const folders = [
-      'src/sdk',
-      'src/wire',
-      'src/auth',
-      'src/auth/schema',
-      'build',
-      'runtime',
-      'cli',
-      'local',
-      'bin',
-      'tools',
-      'test',
-      'docs',
-      'examples/orders',
-    ]
-    for (const folder of folders) expect(map).toContain(`${path.posix.basename(folder)}/`)
-    const rooms = [
-      'build',
-      'runtime',
-      'cli',
-      'local',
-      'bin',
-      'tools',
-      'src/sdk',
-      'src/wire',
-      'src/auth',
-      'runtime/database',
-    ]
-    const unmapped = rooms.flatMap((folder) => {
-      const words = new Set(roomOf(map, path.posix.basename(folder)).split(/[\s,;()]+/))
-      return fs
-        .readdirSync(path.join(root, folder), { withFileTypes: true })
-        .filter((entry) => entry.isFile() && /\.(?:ts|cjs)$/.test(entry.name))
-        .map(({ name }) => name.replace(/\.(?:ts|cjs)$/, ''))
-        .filter((name) => !words.has(name))
-        .map((name) => `${folder}/${name}`)
-    })
-    expect(unmapped).toEqual([])
-  })
 })
-
-/** The lines of the map that belong to a folder: its own, and those that are indented deeper. */
-function roomOf(map: string, folder: string): string {
-  const lines = map.slice(map.indexOf('## The map')).split('\n')
-  const first = lines.findIndex((line) => new RegExp(`^ *${folder}/ `).test(line))
-  const depth = lines[first]!.search(/\S/)
-  const next = lines.findIndex((line, index) => index > first && (line === '```' || line.search(/\S/) <= depth))
-  return lines.slice(first, next).join('\n')
-}

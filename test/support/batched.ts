@@ -1,6 +1,7 @@
 /**
- * Some at once: what is sent is many, and workerd's pace is no subject of this.
- * @param run tells what is wrong. @returns those that failed, by name.
+ * Runs the cases 16 at a time, so that workerd is busy and not overloaded.
+ * @param run returns what is wrong, or `undefined`.
+ * @returns one text for each case that failed: its name and its problem.
  */
 export async function batched<T>(
   cases: readonly (readonly [name: string, value: T])[],

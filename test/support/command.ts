@@ -1,4 +1,4 @@
-/** The command line as a person runs it: another process, its output, its exit code. */
+/** Runs the command line in another process, with its output and its exit code. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -19,7 +19,7 @@ export interface Running {
   finished: Promise<Finished>
 }
 
-/** Starts `stack …` through the launcher; ended with the test. */
+/** Starts `stack …` through the launcher. The process ends with the test. */
 export function start(
   args: string[],
   { cwd = packageRoot, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
@@ -27,12 +27,16 @@ export function start(
   return startProcess(process.execPath, [path.join(packageRoot, 'bin/stack.cjs'), ...args], cwd, env)
 }
 
+/** Runs `stack …` until it ends. */
+/** Runs `stack …` until it ends. */
 export function stack(args: string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<Finished> {
   return start(args, options).finished
 }
 
+/** Starts a process that ends with the test. */
+/** Starts a process that ends with the test. */
 export function startProcess(file: string, args: string[], cwd: string, env: Record<string, string> = {}): Running {
-  // Node gives a terminal no colour where CI is set, so that a run there would test something else.
+  // With CI set, Node disables colour even on a terminal, and the tests of colour would see another output.
   const { INIT_CWD: _npm, FORCE_COLOR: _colour, CI: _ci, ...inherited } = process.env
   const child = spawn(file, args, { cwd, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''

@@ -1,6 +1,8 @@
 /**
- * Cuts sources at random places and builds what is left, in a process of its own: a reader that never ends is ended with
- * it. usage: cuts.ts <folder> <cuts> <seed>. Prints one line of JSON.
+ * Cuts sources at random places and builds what remains. It runs in a process of its own, so that a test can end a reader
+ * that never returns. Prints one line of JSON.
+ *
+ * usage: cuts.ts <folder> <cuts> <seed>
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -28,7 +30,7 @@ const failures: { text: string; error: string }[] = []
 let accepted = 0
 for (let done = 0; done < Number(count); done++) {
   const text = cut(sources[Math.floor(random() * sources.length)]!)
-  fs.writeFileSync(file, text) // what a hang was caused by is still there when the process is gone
+  fs.writeFileSync(file, text) // After a hang, the file on the disk shows the text that caused it.
   try {
     const { refusals, linked } = compiler.check(new Set([file]))
     for (const { slug } of refusals) slugs.set(slug, (slugs.get(slug) ?? 0) + 1)
@@ -41,7 +43,7 @@ for (let done = 0; done < Number(count); done++) {
 await compiler.close()
 process.stdout.write(JSON.stringify({ sources: sources.length, accepted, failures, slugs: Object.fromEntries(slugs) }))
 
-/** The end is missing, a stretch of it, or one word; or a stretch stands twice. */
+/** Removes the end, a stretch or one word, or repeats a stretch. */
 function cut(text: string): string {
   const at = () => Math.floor(random() * (text.length + 1))
   const kind = Math.floor(random() * 4)
@@ -56,7 +58,7 @@ function cut(text: string): string {
   return text.slice(0, end) + text.slice(start, Math.min(end, start + 40)) + text.slice(end)
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32, a generator that yields the same numbers for the same seed. */
 function generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,7 +1,7 @@
-/** Runs beside every test: its name must be one that a report can show. */
+/** Runs before every test, and fails it where a report could not show its name. */
 import { beforeEach, expect } from 'vitest'
 
-/** Characters of a test's own name, without those of its groups. */
+/** Longest name of a test in characters, without the names of its groups: reporters cut longer lines. */
 const longestName = 130
 
 beforeEach(({ task }) => {

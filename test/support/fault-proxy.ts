@@ -1,19 +1,19 @@
 /** Stands between a worker and Postgres, and fails one connection at the moment that a test names. */
 import net from 'node:net'
 
-/** What the worker is about to send: the phases of its connection, in order. */
+/** The phases of a connection in order, by what the worker sends next. */
 type Phase = 'start-up' | 'password' | 'bind' | 'statement' | 'commit' | 'return'
 
 export interface Fault {
   at: Phase
-  /** `before` Postgres has seen it, or `after` it has done it and nobody has heard of that. */
+  /** `before` the message reaches Postgres, or `after` Postgres has acted on it and before its answer reaches the worker. */
   when: 'before' | 'after'
-  /** Both sides are cut; or nothing comes through any more; or nothing does until it is released. */
+  /** `cut` closes both sockets. `silence` forwards nothing more. `hold` forwards nothing until the test releases it. */
   how: 'cut' | 'silence' | 'hold'
 }
 
 interface Struck {
-  /** Lets what was held pass. */
+  /** Forwards the bytes that were held. */
   release(): void
 }
 
@@ -24,20 +24,20 @@ interface Waiting {
 
 export class FaultProxy {
   port = 0
-  /** So many were accepted so far. */
+  /** Number of connections accepted so far. */
   connections = 0
   #upstreamPort: () => number
   #server = net.createServer({ noDelay: true }, (client) => this.#accept(client))
-  /** What ends each connection, but for those that are held. */
+  /** Every open socket, and whether a fault holds its connection. */
   #open = new Map<net.Socket, { isHeld: boolean }>()
   #waiting: Waiting[] = []
 
-  /** @param upstreamPort asked for each connection: where Postgres is, is known later than where the proxy is. */
+  /** @param upstreamPort called for each connection, because Postgres starts after the proxy. */
   constructor(upstreamPort: () => number) {
     this.#upstreamPort = upstreamPort
   }
 
-  /** @returns itself, when it listens: again on its port, where it had one. */
+  /** Listens, on the same port as before if there was one. */
   listen(): Promise<this> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
@@ -49,7 +49,7 @@ export class FaultProxy {
     })
   }
 
-  /** Connections are refused from now on, until it listens again; those that are open are cut. */
+  /** Closes every connection, and refuses new ones until it listens again. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve())
@@ -57,12 +57,12 @@ export class FaultProxy {
     })
   }
 
-  /** Whoever kept a connection open must make a new one; those that a fault holds stay. */
+  /** Closes the connections that the pool keeps open. Those that a fault holds stay. */
   cutKept(): void {
     for (const [socket, { isHeld }] of this.#open) if (!isHeld) socket.destroy()
   }
 
-  /** Fails the first connection that comes to this moment, once. @returns when it has happened. */
+  /** Fails the first connection that reaches this moment, once. Resolves when that has happened. */
   next(fault: Fault): Promise<Struck> {
     return new Promise((struck) => this.#waiting.push({ fault, struck }))
   }
@@ -84,7 +84,7 @@ export class FaultProxy {
     }
     const phaseOf = phases()
     let held: (() => void)[] | undefined
-    /** What strikes when the next answer comes. */
+    /** The fault that strikes at the next answer of Postgres. */
     let awaited: Waiting | undefined
     const strike = ({ fault, struck }: Waiting, first: () => void) => {
       held = [first]
@@ -121,16 +121,16 @@ export class FaultProxy {
   }
 }
 
-/** Splits what a worker sends into messages of Postgres' protocol, each with the phase that it belongs to. */
+/** Splits the bytes of a worker into messages of Postgres' protocol, and tells the phase of each. */
 function phases() {
   let rest: Buffer = Buffer.alloc(0)
   let isStarted = false
-  /** Of the flight that has begun and not ended. */
+  /** The phase of the batch of messages that has begun and not ended. */
   let flight: Phase | undefined
   return function* (data: Buffer): Generator<{ phase: Phase; bytes: Buffer }> {
     rest = Buffer.concat([rest, data])
     for (;;) {
-      // the first message has no type
+      // The first message of the protocol has no type byte.
       const typeLength = isStarted ? 1 : 0
       if (rest.length < typeLength + 4) return
       const length = typeLength + rest.readInt32BE(typeLength)
@@ -143,7 +143,7 @@ function phases() {
         yield { phase: type === 'p' ? 'password' : 'start-up', bytes }
         continue
       }
-      // the text of Parse follows its name, which is empty
+      // In a Parse message the text follows the statement's name, which is empty here.
       flight ??= phaseOfFlight(bytes.toString('latin1', type === 'Q' ? 5 : 6))
       yield { phase: flight, bytes }
       if (type === 'S' || type === 'Q') flight = undefined

@@ -1,9 +1,9 @@
-/** What a hostile client does beside an honest one: each flood goes on until it is told to stop, and says how often it tried. */
+/** Floods of a hostile client. Each goes on until the test stops it, and counts its requests. */
 import net from 'node:net'
 import { openRequest } from './raw.ts'
 
-/** @returns how many requests the flood has sent so far. */
 export interface Flood {
+  /** @returns how many requests the flood has sent so far. */
   sent(): number
   /** Ends every connection of the flood. */
   stop(): Promise<void>
@@ -19,7 +19,10 @@ export interface Target {
 
 const json: Header = ['content-type', 'application/json']
 
-/** So many connections at a time, each replaced as soon as it ends. @param one opens it, and resolves when it has ended. */
+/**
+ * Keeps a number of connections open, and replaces each as soon as it ends.
+ * @param one opens a connection, and resolves when it has ended.
+ */
 function flood(connections: number, one: (signal: AbortSignal) => Promise<unknown>): Flood {
   const ending = new AbortController()
   let sent = 0
@@ -38,7 +41,7 @@ function flood(connections: number, one: (signal: AbortSignal) => Promise<unknow
   }
 }
 
-/** Requests that send one byte of their body, and then nothing. */
+/** Sends requests whose body stops after one byte. */
 export function stalled(target: Target, connections: number): Flood {
   return flood(connections, async (signal) => {
     const request = openRequest({ ...target, headers: [json, ...target.headers], length: 100 })
@@ -47,7 +50,10 @@ export function stalled(target: Target, connections: number): Flood {
   })
 }
 
-/** Uploads of so many bytes, as fast as they are taken. @param isChunked without a stated length. */
+/**
+ * Uploads a number of bytes, as fast as the server reads them.
+ * @param isChunked sends the body in chunks, without a stated length.
+ */
 export function huge(target: Target, connections: number, bytes: number, isChunked: boolean): Flood {
   const part = Buffer.alloc(65_536, 'x')
   const framed = Buffer.concat([Buffer.from('10000\r\n'), part, Buffer.from('\r\n')])
@@ -58,7 +64,7 @@ export function huge(target: Target, connections: number, bytes: number, isChunk
     const socket = net.connect(Number(port), hostname)
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => {})
-    socket.resume() // the answer is not read
+    socket.resume() // discards the answer
     const leave = () => socket.destroy()
     signal.addEventListener('abort', leave, { once: true })
     socket.write([`POST ${target.target} HTTP/1.1`, `host: ${host}`, framing, ...headers, '', ''].join('\r\n'))
@@ -72,11 +78,11 @@ export function huge(target: Target, connections: number, bytes: number, isChunk
   })
 }
 
-/** Whole requests, one after the other on so many connections. */
+/** Sends whole requests one after the other, on a number of connections. */
 export function repeated(target: Target & { method: string; body?: string }, connections: number): Flood {
   return flood(connections, async (signal) => {
     const { url, method, target: path, headers, body } = target
-    const own = new AbortController() // fetch leaves its listener behind
+    const own = new AbortController() // fetch never removes its listener from a signal
     const leave = () => own.abort()
     signal.addEventListener('abort', leave, { once: true })
     try {
@@ -93,7 +99,7 @@ export function repeated(target: Target & { method: string; body?: string }, con
   })
 }
 
-/** Requests whose answers are not read. */
+/** Sends requests, and reads none of their answers. */
 export function unread(target: Target, connections: number): Flood {
   return flood(connections, async (signal) => {
     const { hostname, port, host } = new URL(target.url)

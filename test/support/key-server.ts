@@ -1,8 +1,8 @@
-/** Key sets over HTTP, one for each path: the test says what each answers, and every request is counted. */
+/** Serves key sets over HTTP, one for each path. The test sets each answer, and every request is counted. */
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A body, or whatever else becomes of the request. */
+/** The body of the answer, or a function that answers or breaks the request itself. */
 export type KeyAnswer = string | ((response: http.ServerResponse) => void)
 
 export class KeyServer {

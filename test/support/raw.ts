@@ -1,18 +1,18 @@
-/** A request byte for byte: `fetch` rewrites URLs, trims header values and joins headers of one name. */
+/** Sends requests byte for byte: `fetch` would rewrite URLs, trim header values and join headers of one name. */
 import net from 'node:net'
 
 export interface RawRequest {
-  /** Where to connect; only host and port are read. */
+  /** The address to connect to. Only its host and port count. */
   url: string
   method?: string
   /** The request's target as it stands on its first line. */
   target: string
-  /** One line each, as given; `host` and the body's length are added. */
+  /** One line each, as given. `host` and the length of the body are added. */
   headers: readonly (readonly [name: string, value: string])[]
   body?: Uint8Array
-  /** Absent: that of `url`. */
+  /** The `host` header. Defaults to the host of `url`. */
   host?: string
-  /** The body goes out in chunks of this size, without a length in advance. */
+  /** Sends the body in chunks of this many bytes, without a stated length. */
   chunk?: number
 }
 
@@ -22,6 +22,8 @@ export interface RawAnswer {
   text: string
 }
 
+/** Sends one request on a connection of its own. */
+/** Sends one request on a connection of its own. */
 export function sendRaw(request: RawRequest): Promise<RawAnswer> {
   const { url, method = 'POST', target, headers, body, chunk } = request
   const { hostname, port, host: ownHost } = new URL(url)
@@ -45,7 +47,7 @@ export function sendRaw(request: RawRequest): Promise<RawAnswer> {
       const answer = readAnswer(received)
       if (!answer) return
       resolve(answer)
-      // workerd waits for seconds for its peer to close first
+      // workerd waits several seconds for its peer to close the connection first.
       socket.destroy()
     })
   })
@@ -59,18 +61,18 @@ function* chunks(bytes: Buffer, size: number): Generator<Buffer> {
   yield Buffer.from('0\r\n\r\n')
 }
 
-/** A request whose body never ends: the test says what arrives, and when. */
+/** A request whose body never ends: the test writes its bytes when it wants. */
 export interface OpenRequest {
   write(bytes: string | Uint8Array): void
-  /** Resolves with the answer; rejects when the connection ends without one. */
+  /** Resolves with the answer, and rejects when the connection ends without one. */
   answer: Promise<RawAnswer>
   /** Ends the connection. */
   leave(): void
 }
 
 /**
- * Sends a request's head and the beginning of its body, and leaves it there.
- * @param length the stated length of the body; absent: the body is chunked, and `write` sends its bytes as they are.
+ * Sends the head of a request, and leaves its body to the test.
+ * @param length the stated length of the body. Without it the body is chunked, and the test writes the chunks itself.
  */
 export function openRequest({
   url,
@@ -97,11 +99,11 @@ export function openRequest({
       socket.destroy()
     })
   })
-  answer.catch(() => {}) // a test may leave before there is one
+  answer.catch(() => {}) // A test may end the connection before there is an answer.
   return { write: (bytes) => socket.write(bytes), answer, leave: () => socket.destroy() }
 }
 
-/** @returns `undefined` until it is whole. */
+/** @returns the answer, or `undefined` until every byte of it has arrived. */
 function readAnswer(bytes: Buffer): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined

@@ -1,18 +1,18 @@
 /**
- * The signature schemes of `senders.ts` in node:crypto alone, taken apart: a twin must be wrong in exactly one part, and
- * must be able to sign what a provider's SDK would not.
+ * The signature schemes of `senders.ts`, taken apart and signed by node:crypto. A variant must be wrong in exactly one part,
+ * and must be able to sign bytes that a provider's SDK would not sign.
  */
 import { createHash, createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export interface Claim {
   body: Uint8Array
-  /** As it is written: a number of seconds, unless somebody lies. */
+  /** The time as it is written: Unix seconds, unless a test forges something else. */
   timestamp: string
-  /** The delivery's, where the scheme signs one. */
+  /** The id of the delivery, where the scheme signs one. */
   id: string
-  /** As configured at the provider, where the scheme signs it. */
+  /** The address as it is configured at the provider, where the scheme signs it. */
   url: string
-  /** What the vault entry holds: a shared secret, or a public key. */
+  /** The value of the vault entry: a shared secret, or a public key. */
   secret: string
 }
 
@@ -20,27 +20,27 @@ export type Encoding = 'hex' | 'base64' | 'base64url'
 
 export interface Scheme {
   encoding: Encoding
-  /** Refuses what is 301 s old, by a time of its own. */
+  /** Whether the scheme signs a time, so that a delivery of more than 300 s ago is refused. */
   isTimed: boolean
-  /** The header's name that carries the signature. */
+  /** The name of the header that carries the signature. */
   header: string
   timestampHeader?: string
   /** Carries the delivery's id, where the scheme signs one. */
   idHeader?: string
-  /** Before the signature. */
+  /** The text before the signature. */
   prefix: string
-  /** Of an HMAC with a shared secret. */
+  /** The hash of the HMAC, where the secret is a shared one. */
   hash?: 'sha256' | 'sha1'
-  /** What the signature covers. */
+  /** @returns the bytes that the signature covers. */
   covered(claim: Claim): Buffer
   sign(covered: Uint8Array, secret: string): Buffer
-  /** The headers that the scheme is about, with the signature as it is written. */
+  /** @returns the headers of the scheme, with the signature as it is written. */
   headers(signature: string, claim: Claim): Record<string, string>
 }
 
 export const encode = (bytes: Uint8Array, encoding: Encoding) => Buffer.from(bytes).toString(encoding)
 
-/** The headers of a claim that is signed as its scheme wants it. */
+/** @returns the headers of a claim, signed as its scheme signs. */
 export function forge(scheme: Scheme, claim: Claim): Record<string, string> {
   return scheme.headers(encode(scheme.sign(scheme.covered(claim), claim.secret), scheme.encoding), claim)
 }
@@ -52,7 +52,7 @@ const hmac =
   (covered, secret) =>
     createHmac(algorithm, secret).update(covered).digest()
 
-/** Stripe's: time and signature in one header. */
+/** Stripe: the time and the signature are parts of one header. */
 export const parts = (header: string): Scheme => ({
   encoding: 'hex',
   isTimed: true,
@@ -64,7 +64,7 @@ export const parts = (header: string): Scheme => ({
   headers: (signature, { timestamp }) => ({ [header]: `t=${timestamp},v1=${signature}` }),
 })
 
-/** Paddle's: the same with other names, a semicolon between them, and a colon in what is signed. */
+/** Paddle: as Stripe, with other names, a semicolon between the parts, and a colon in the signed bytes. */
 export const semicolons: Scheme = {
   ...parts('paddle-signature'),
   prefix: 'h1=',
@@ -72,7 +72,7 @@ export const semicolons: Scheme = {
   headers: (signature, { timestamp }) => ({ 'paddle-signature': `ts=${timestamp};h1=${signature}` }),
 }
 
-/** Shopify's and Linear's: the body alone, and nothing before the signature. Linear's has its time in the body. */
+/** Shopify and Linear: the body alone is signed, and the signature has no prefix. Linear has its time in the body. */
 export const bare = (header: string, encoding: 'hex' | 'base64'): Scheme => ({
   encoding,
   isTimed: false,
@@ -84,7 +84,7 @@ export const bare = (header: string, encoding: 'hex' | 'base64'): Scheme => ({
   headers: (signature) => ({ [header]: signature }),
 })
 
-/** GitHub's: the body alone. */
+/** GitHub: the body alone is signed. */
 export const prefixed = (header: string): Scheme => ({
   encoding: 'hex',
   isTimed: false,
@@ -96,7 +96,7 @@ export const prefixed = (header: string): Scheme => ({
   headers: (signature) => ({ [header]: `sha256=${signature}` }),
 })
 
-/** Slack's: a version, the time and the body. */
+/** Slack: a version, the time and the body are signed. */
 export const versioned = (header: string, timestampHeader: string): Scheme => ({
   encoding: 'hex',
   isTimed: true,
@@ -109,7 +109,10 @@ export const versioned = (header: string, timestampHeader: string): Scheme => ({
   headers: (signature, { timestamp }) => ({ [header]: `v0=${signature}`, [timestampHeader]: timestamp }),
 })
 
-/** Twilio's: the URL and the sorted fields of the form; a repeated field counts once. With `bodySHA256`, the URL alone. */
+/**
+ * Twilio: the URL and the sorted fields of the form are signed, and a repeated field counts once. With `bodySHA256`, the URL
+ * alone is signed.
+ */
 export const form = (header: string): Scheme => ({
   encoding: 'base64',
   isTimed: false,
@@ -141,7 +144,7 @@ export const bearer: Scheme = {
   headers: (signature) => ({ authorization: `Bearer ${signature}` }),
 }
 
-/** LiveKit's: a token about the body's hash. Its server's tokens last five minutes. */
+/** LiveKit: a token with the hash of the body. The tokens of its server last five minutes. */
 export const token: Scheme = {
   encoding: 'base64url',
   isTimed: false,
@@ -160,12 +163,12 @@ export const claimsOf = (body: Uint8Array, at: number) => ({
   sha256: createHash('sha256').update(body).digest('base64'),
 })
 
-/** The part of a token that is signed. */
+/** @returns the part of a token that is signed. */
 export function tokenText(claims: object, header: object = { alg: 'HS256' }): string {
   return [header, claims].map((part) => encode(join(JSON.stringify(part)), 'base64url')).join('.')
 }
 
-/** Discord's. */
+/** Discord: the time and the body, with Ed25519. */
 export const ed25519: Scheme = {
   encoding: 'hex',
   isTimed: true,
@@ -177,7 +180,7 @@ export const ed25519: Scheme = {
   headers: (signature, { timestamp }) => ({ 'x-signature-ed25519': signature, 'x-signature-timestamp': timestamp }),
 }
 
-/** SendGrid's. */
+/** SendGrid: the time and the body, with ECDSA over P-256. */
 export const ecdsa = (prefix: string): Scheme => ({
   encoding: 'base64',
   isTimed: true,
@@ -189,7 +192,7 @@ export const ecdsa = (prefix: string): Scheme => ({
   headers: (signature, { timestamp }) => ({ [`${prefix}-signature`]: signature, [`${prefix}-timestamp`]: timestamp }),
 })
 
-/** Standard Webhooks, and Svix, whose headers begin otherwise. */
+/** Standard Webhooks, and Svix, whose headers have another prefix. */
 export const listed = (prefix: string): Scheme => ({
   encoding: 'base64',
   isTimed: true,
@@ -212,7 +215,7 @@ export const listed = (prefix: string): Scheme => ({
 
 export const standard = listed('webhook-')
 
-/** The private keys behind the public ones that vault entries hold. */
+/** The private keys by the public keys that the vault entries hold. */
 const privateKeys = new Map<string, KeyObject>()
 
 export function privateKey(publicKey: string): KeyObject {
@@ -229,7 +232,7 @@ export function ed25519Key(): string {
   return shown
 }
 
-/** The secret key in the form of tweetnacl: the seed, then the public key. */
+/** @returns the secret key as tweetnacl takes it: the seed, then the public key. */
 export function ed25519SecretKey(publicKey: string): Uint8Array {
   const { d, x } = privateKey(publicKey).export({ format: 'jwk' })
   return new Uint8Array(join(Buffer.from(d!, 'base64url'), Buffer.from(x!, 'base64url')))

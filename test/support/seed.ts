@@ -1,11 +1,11 @@
-/** One project with many mistakes, made of the fixtures of the refusals. */
+/** One project with many mistakes, made from the fixtures of the refusals. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { refusals, type Slug } from '../../build/refusals/index.ts'
 
 export const fixtures = path.resolve(import.meta.dirname, '../build/refusals')
 
-/** Found where schemas are evaluated and types asked: in a project that nothing else refuses. */
+/** Refusals that need evaluated schemas or types, which the build asks only where nothing else is refused. */
 export const evaluated: Slug[] = [
   'schema-value-not-standard',
   'schema-not-evaluated',
@@ -14,18 +14,22 @@ export const evaluated: Slug[] = [
   'result-partly-unsaid',
 ]
 
-/** An entry has one module or none, a project has one budget, and of a file that cannot be read no list is known. */
+/** @returns the path prefixes that the auth module administers, for refusals that only the auth module can get. */
+export const administeredIn = (slug: Slug) => (slug === 'management-route-unguarded' ? ['/admin'] : undefined)
+
+/** Refusals that exclude others: of the entry's one module, of the one budget, and of a file that cannot be read. */
 const alone: Slug[] = [
   'entry-without-module',
   'entry-with-two-modules',
   'bundle-over-budget',
   'file-unreadable',
+  'management-route-unguarded',
   ...evaluated,
 ]
 
 export const seedable = (Object.keys(refusals) as Slug[]).filter((slug) => !alone.includes(slug))
 
-/** A fixture's files: `// file: src/x.ts` begins another one. */
+/** @returns the files of a fixture by path. A line `// file: src/x.ts` begins another file. */
 export function fixtureFiles(slug: string, name: 'app.ts' | 'accepted.ts'): Record<string, string> {
   const text = fs.readFileSync(path.join(fixtures, slug, name), 'utf8')
   const [entry, ...others] = text.split(/^\/\/ file: (.+)\n/m)
@@ -34,7 +38,7 @@ export function fixtureFiles(slug: string, name: 'app.ts' | 'accepted.ts'): Reco
   return files
 }
 
-/** Each fixture becomes a folder with a module of its own, which the root imports. */
+/** @returns a project in which each fixture is a folder with its own module, which the root module imports. */
 export function seed(slugs: readonly string[]): Record<string, string> {
   const files: Record<string, string> = {}
   for (const slug of slugs) {

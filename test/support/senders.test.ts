@@ -1,4 +1,4 @@
-/** The senders of the webhook tests, before they are believed: beside the providers' verifiers and published answers. */
+/** The senders of the webhook tests, checked against the providers' verifiers and published answers. */
 import { verify } from 'node:crypto'
 import { sign as signGithub } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
@@ -6,12 +6,12 @@ import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { describe, expect, it } from 'vitest'
 import { type Claim, encode, forge, form, prefixed, type Scheme, standard, versioned } from './schemes.ts'
 import { deliveryId, nowSeconds, senderNames, senders } from './senders.ts'
-import { type Delivery, legitimate, twins, unreadable } from './twins.ts'
+import { type Delivery, hostileVariants, legitimateVariants, unreadable } from './variants/index.ts'
 
 const url = 'http://shop.example:8787/webhooks/x'
 const verified = senderNames.filter((name) => senders[name].verify)
 
-/** As a server hands the headers on. */
+/** @returns the headers as a server passes them on: those of one name joined. */
 function received({ headers }: Delivery): Record<string, string> {
   const joined = new Headers()
   for (const [name, value] of headers) joined.append(name, value)
@@ -37,9 +37,9 @@ describe('what a sender signs, its provider’s verifier takes', () => {
     expect(await sender.verify!({ headers: forge(sender.scheme, claim), body, url })).toBe(true)
   })
 
-  /** Their SDKs decode before they hash, and parse before they answer. */
+  /** The SDKs decode a body before they hash it, and parse it before they answer. */
   const notText = unreadable
-  /** Windows of 5 s and 60 s, and of several signatures the last one. */
+  /** Paddle's SDK allows 5 s and takes the last of several signatures. Linear's SDK allows 60 s. */
   const stricter: Record<string, RegExp> = {
     paddle: /seconds old$|^several h1, the right one first$/,
     linear: /^-?290000 milliseconds old/,
@@ -48,7 +48,7 @@ describe('what a sender signs, its provider’s verifier takes', () => {
   it.each(verified)('%s: every legitimate variant that is a text', async (name) => {
     const sender = senders[name]
     const refused: string[] = []
-    for (const [what, delivery] of await legitimate(sender, url)) {
+    for (const [what, delivery] of await legitimateVariants(sender, url)) {
       const signed = { headers: received(delivery), body: delivery.body, url: url + (delivery.query ?? '') }
       if (!(await sender.verify!(signed))) refused.push(what)
     }
@@ -56,11 +56,11 @@ describe('what a sender signs, its provider’s verifier takes', () => {
     expect(refused.filter((what) => !isStricter(what) && !what.startsWith('under the name'))).toEqual([])
   })
 
-  // in the others, the SDKs take more than a hundred hostile deliveries
-  it.each(['codehost', 'github'] as const)('%s: no twin of a text', async (name) => {
+  // The SDKs of the other providers accept more than a hundred of the hostile deliveries.
+  it.each(['codehost', 'github'] as const)('%s: no hostile variant of a text', async (name) => {
     const sender = senders[name]
     const taken: string[] = []
-    for (const [what, delivery] of await twins(sender, url)) {
+    for (const [what, delivery] of await hostileVariants(sender, url)) {
       if (await sender.verify!({ headers: received(delivery), body: delivery.body, url })) taken.push(what)
     }
     expect(taken).toEqual(['FF where U+FFFD was signed'])

@@ -1,6 +1,6 @@
 /**
- * The providers as senders: a delivery is signed by the provider's own SDK wherever one exists, and may be asked of its own
- * verifier. The neutral presets send the same under neutral header names.
+ * The providers as senders. The provider's own SDK signs a delivery wherever one exists, and its verifier can check the
+ * delivery. The neutral presets send the same under neutral header names.
  */
 import { createHash } from 'node:crypto'
 import '@shopify/shopify-api/adapters/web-api'
@@ -39,12 +39,12 @@ import {
 } from './schemes.ts'
 
 interface SignOptions {
-  /** Unix seconds; now, if absent. */
+  /** Unix time in seconds. Defaults to now. */
   at?: number
-  /** As configured at the provider; only twilio signs it. */
+  /** The address as it is configured at the provider. Only twilio signs it. */
   url?: string
   secret?: string
-  /** The event key; only codehost and github name it in a header. */
+  /** The event key. Only codehost and github name it in a header. */
   event?: string
 }
 
@@ -56,13 +56,13 @@ interface Signed {
 
 export interface Sender {
   scheme: Scheme
-  /** What the vault entry holds: a shared secret, or a public key. */
+  /** The value of the vault entry: a shared secret, or a public key. */
   secret: string
   otherSecret: string
   /** An event key of this provider. */
   event: string
   contentType: string
-  /** As the provider words this event. */
+  /** @returns the body that the provider sends for this event. */
   body(event: string): Uint8Array
   /** @returns the headers of the delivery. */
   sign(body: Uint8Array, options?: SignOptions): Promise<Record<string, string>>
@@ -74,14 +74,14 @@ export const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 export const deliveryId = 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W'
 
-/** What a body must survive: letters beyond ASCII, line feeds, and what a template or a replacement would stumble over. */
+/** Text that a body must survive: letters beyond ASCII, line feeds, and placeholders of templates and replacements. */
 const text = 'Zażółć 🚀 {ts} {body} {id} $& $1 %s\n"quoted"'
 
 const bytesOf = (value: string) => new Uint8Array(Buffer.from(value))
 const json = (value: unknown) => bytesOf(`${JSON.stringify(value, undefined, 1)}\n`)
 const encodedForm = (fields: Record<string, string>) => bytesOf(new URLSearchParams(fields).toString())
 
-/** @returns `undefined` for bytes that are no text: most SDKs decode, and would sign something else. */
+/** @returns `undefined` for bytes that are no text: most SDKs decode the body, and would sign other bytes. */
 function textOf(body: Uint8Array): string | undefined {
   const decoded = Buffer.from(body).toString()
   return Buffer.from(decoded).equals(Buffer.from(body)) ? decoded : undefined
@@ -89,7 +89,7 @@ function textOf(body: Uint8Array): string | undefined {
 
 const stripe = new Stripe('sk_test_unused')
 
-/** @param signer by the SDK, for a body that is text; any other body is signed by node:crypto in the very same scheme. */
+/** @param signer signs with the SDK, where the body is text. Any other body is signed by node:crypto in the same scheme. */
 async function signed(
   { scheme, secret }: Pick<Sender, 'scheme' | 'secret'>,
   body: Uint8Array,
@@ -101,7 +101,7 @@ async function signed(
   return forge(scheme, { body, timestamp: String(at), id: deliveryId, url, secret: chosen })
 }
 
-/** A verifier of the SDK: those that throw do so to refuse. */
+/** @returns whether the SDK's verifier accepts. A verifier that throws refuses. */
 async function holds(check: () => unknown): Promise<boolean> {
   try {
     return (await check()) !== false
@@ -149,7 +149,7 @@ function likeGithub(header: string, eventHeader: string, secret: string): Sender
   }
 }
 
-/** Slack, Zoom and Meta publish no signer and no verifier of a bare delivery: node:crypto. */
+/** Signs with node:crypto: Slack, Zoom and Meta publish no signer and no verifier of a bare delivery. */
 function bySender(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
   return {
     scheme,
@@ -187,7 +187,7 @@ function likeTwilio(header: string, event: string, eventField: string): Sender {
 
 const isHashed = (url: string) => url.includes('bodySHA256=')
 
-/** As a form parser hands it to Twilio's SDK. */
+/** @returns the fields as a form parser hands them to Twilio's SDK. */
 function fieldsOf(body: Uint8Array): Record<string, string | string[]> {
   const fields = new URLSearchParams(Buffer.from(body).toString())
   return Object.fromEntries(
@@ -201,7 +201,7 @@ function fieldsOf(body: Uint8Array): Record<string, string | string[]> {
 const roomEvent = (event: string) =>
   json({ event, room: { sid: 'RM_1', name: text }, id: 'EV_1', createdAt: '1700000000' })
 
-/** A house scheme that no provider sends: node:crypto. */
+/** A scheme that no provider sends, so node:crypto signs it. */
 const realtime: Sender = {
   scheme: bearer,
   secret: 'realtime secret',
@@ -220,7 +220,7 @@ const livekit: Sender = {
   contentType: 'application/webhook+json',
   body: roomEvent,
   sign: async (body, options = {}) => {
-    // the SDK's token begins now; any other time is node:crypto's
+    // The SDK's token begins now. For any other time node:crypto signs.
     if (options.at !== undefined) return signed(livekit, body, options)
     const made = new AccessToken('APIkey', options.secret ?? livekit.secret, { ttl: '5m' })
     made.sha256 = createHash('sha256').update(body).digest('base64')
@@ -263,7 +263,7 @@ function likeSendgrid(prefix: string): Sender {
     otherSecret: ecdsaKey(),
     event: 'event_batch',
     contentType: 'application/json',
-    // every event ends in CRLF, the last one too: what a parser would lose is signed
+    // SendGrid ends every event with CRLF, the last one too. A parser drops that line end, but the signature covers it.
     body: () =>
       bytesOf(
         `[${['processed', 'bounce'].map((event) => JSON.stringify({ email: 'a@example.com', event, reason: text })).join(',\r\n')}]\r\n`,
@@ -287,7 +287,7 @@ function likeSendgrid(prefix: string): Sender {
 
 function likeStandard(scheme: Scheme, secret: string, event: string, body: Sender['body']): Sender {
   const { header, idHeader = '', timestampHeader = '' } = scheme
-  // Svix's own library knows both names of the headers
+  // Svix's own library reads both names of the headers.
   const Library = header.startsWith('svix-') ? SvixWebhook : Webhook
   return {
     scheme,
@@ -315,7 +315,7 @@ const gitlabEvent = (key: string) => {
   return json({ object_kind: kind, event_type: kind, object_attributes: { title: text, action } })
 }
 
-/** What Shopify's library asks for beside the signature; the topic names the event. */
+/** Headers that Shopify's library requires beside the signature. The topic names the event. */
 const shopifyHeaders = {
   'x-shopify-shop-domain': 'shop.myshopify.com',
   'x-shopify-api-version': '2026-01',

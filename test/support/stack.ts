@@ -1,4 +1,4 @@
-/** A local stack of its own for a test file: the real bundle in workerd, a real Postgres, everything on loopback. */
+/** Starts a local stack for a test file: the real bundle in workerd and a real Postgres, on loopback. */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -13,17 +13,19 @@ export interface TestStack {
   /** `http://127.0.0.1:…` */
   url: string
   stack: LocalStack
-  /** The project's copy. */
+  /** The folder of the project's copy. */
   root: string
-  /** The first line of a worker's log that fits: lines arrive a moment after the answer. */
+  /** Waits for the first line of the log that is wanted, because lines arrive shortly after the answer. */
   logged(isWanted: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
-  /** Every line so far. */
+  /** Every line of the log so far. */
   log: readonly Record<string, unknown>[]
-  /** SQL as the owner of the database. */
+  /** Runs SQL as the owner of the database. */
   sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
   call(path: string, options?: CallOptions): Promise<Answer>
+  /** Signs up a new user. */
+  /** Signs up a new user. */
   signUp(): Promise<Person>
-  /** PUT or DELETE of a role, with the service-role key. */
+  /** Assigns (PUT) or revokes (DELETE) a role, with the service-role key. */
   role(method: 'PUT' | 'DELETE', userId: string, role: string): Promise<Answer>
 }
 
@@ -56,7 +58,7 @@ type Variables = Record<string, string>
 
 /**
  * Copies the project to a temporary folder, starts it before the file's tests, and ends it after them.
- * @param variables bindings of the backend worker; a function is told the copy's folder and asked before the start.
+ * @param variables bindings of the backend worker. A function gets the folder of the copy, and is called before the start.
  */
 export function useStack(project: string, variables?: Variables | ((root: string) => Promise<Variables>)): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
@@ -112,6 +114,8 @@ export function useStack(project: string, variables?: Variables | ((root: string
   return test
 }
 
+/** Sends a request with `fetch`, and reads its answer as text and as JSON. */
+/** Sends a request with `fetch`, and reads its answer as text and as JSON. */
 export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
   const { token, json, body, headers = {} } = options
   const method = options.method ?? (json === undefined && body === undefined ? 'GET' : 'POST')

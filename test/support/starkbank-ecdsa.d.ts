@@ -1,4 +1,4 @@
-/** The package brings no types: what the tests use of it. */
+/** Types of the part that the tests use: the package brings none. */
 declare module 'starkbank-ecdsa' {
   interface Key {
     publicKey(): unknown

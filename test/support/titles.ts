@@ -1,6 +1,6 @@
-/** Names of tests that are made of data: short enough to be read and stored, and each one unique. */
+/** Gives tests that are made of data names that are short and unique. */
 
-/** Characters of a title that is made of data. Reporters and CI cut names of a few hundred; people read one line. */
+/** Longest title in characters. Reporters cut names of a few hundred, and one line of a terminal shows about this many. */
 const longestTitle = 90
 
 /** Puts a title before each case, for `it.each(titled([…]))('%s', (_title, …) => …)`. */

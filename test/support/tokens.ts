@@ -1,15 +1,15 @@
-/** Keys and tokens as an issuer makes them, and as nobody should. */
+/** Keys and tokens as an issuer makes them, and tokens that no issuer should make. */
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
 export interface Issuer {
   kid: string
   jwk: JWK
   privateKey: CryptoKey
-  /** A token that passes every check; `claims` and `header` replace, `undefined` removes. */
+  /** @returns a token that passes every check. `claims` and `header` replace members, and `undefined` removes one. */
   token(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
 }
 
-/** Unix seconds at which every token of these tests is issued. */
+/** Unix time in seconds at which every token of these tests is issued. */
 export const issuedAt = 1_800_000_000
 
 export async function createIssuer(kid = 'key-1'): Promise<Issuer> {
@@ -28,7 +28,7 @@ export async function createIssuer(kid = 'key-1'): Promise<Issuer> {
   }
 }
 
-/** A compact token of parts that no library would make. */
+/** @returns a compact token of parts that no library would make. */
 export function compact(header: unknown, payload: unknown, signature = 'A'.repeat(86)): string {
   const part = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')

@@ -1,4 +1,4 @@
-/** One rule for the names of secrets: in the vault, on the command line, and in `secret` of a webhook (contract 7.5, 9.9). */
+/** The names of secrets obey one rule in the vault, on the command line and in a webhook's `secret` (contract 7.5, 9.9). */
 import { describe, expect, it } from 'vitest'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import { buildProject, rendered, temporaryProject } from '../support/project.ts'

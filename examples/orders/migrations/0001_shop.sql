@@ -1,5 +1,5 @@
--- Every table that users reach has row-level security: a policy is what a signed-in user may see or do, whatever a
--- handler's SQL says. Functions stand in a sub-select, so that they are asked once, not once for each row.
+-- Every table that users reach has row-level security. Its policies decide what a signed-in user may see or do, even if the
+-- SQL of a handler asks for more. Functions are in sub-selects, so that they run once for each query, not once for each row.
 
 create table public.products (
   sku text primary key,
@@ -39,7 +39,7 @@ grant select on public.orders to backend_authenticated;
 grant insert (sku, quantity, total_cents) on public.orders to backend_authenticated;
 grant update (status) on public.orders to backend_authenticated;
 
--- Written by the codehost webhook, shown beside the catalogue.
+-- The codehost webhook writes these rows, and the catalogue shows them.
 create table public.releases (
   tag text primary key,
   published_at timestamptz not null default now()

@@ -1,7 +1,7 @@
 import { Controller, Database, Get, OptionalUser, type UserT } from '@stack/backend'
 import { Prices } from './prices.ts'
 
-/** Open to everybody; greets whoever is signed in. */
+/** Public routes. A signed-in caller is greeted. */
 @Controller('/catalogue', { auth: false })
 export class CatalogueController {
   constructor(private readonly prices: Prices) {}

@@ -2,14 +2,14 @@ import { Body, Controller, Get, Log, Param, Post, User, type UserT } from '@stac
 import * as v from 'valibot'
 import { type Order, Orders, type StatusSummary } from './orders.ts'
 
-/** What a customer sends: checked before the handler runs, and answered with every field that is wrong. */
+/** An order as the customer sends it. It is checked before the handler runs, and the answer names every wrong field. */
 const NewOrder = v.strictObject({
   sku: v.string(),
   quantity: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(99)),
 })
 type NewOrder = v.InferOutput<typeof NewOrder>
 
-/** Every route requires a signed-in user: that is the default. */
+/** Every route requires a signed-in user, which is the default. */
 @Controller('/orders')
 export class OrdersController {
   constructor(private readonly orders: Orders) {}
@@ -35,7 +35,7 @@ export class OrdersController {
     return this.orders.one(id)
   }
 
-  /** An invoice carries an address, so the address must be a confirmed one. */
+  /** An invoice carries the caller's address, so the address must be confirmed. */
   @Get(':id/invoice', { auth: { verifiedEmail: true } })
   async invoice(@Param('id') id: string, @User() user: UserT) {
     const { total_cents, status } = await this.orders.one(id)

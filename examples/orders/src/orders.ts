@@ -8,7 +8,7 @@ export interface Order {
   quantity: number
   total_cents: number
   status: 'open' | 'paid' | 'refunded'
-  /** In a JSON answer an RFC 3339 text. */
+  /** An RFC 3339 text in a JSON answer. */
   created_at: Date
 }
 
@@ -19,7 +19,7 @@ export interface StatusSummary {
 }
 
 /**
- * Nothing here names an owner: the queries run as the caller, and row-level security decides which rows there are.
+ * No query names an owner. The queries run as the caller, and row-level security decides which rows they see.
  */
 @Injectable()
 export class Orders {
@@ -29,7 +29,7 @@ export class Orders {
     return Database.sql<Order>`select * from orders order by id`
   }
 
-  /** From a view: it shows what the caller's policies show. */
+  /** Reads a view, which shows only rows that the caller's policies admit. */
   summary(): Promise<StatusSummary[]> {
     return Database.sql<StatusSummary>`select * from order_summary order by status`
   }

@@ -5,7 +5,7 @@ interface PaymentSucceeded {
   data: { order: string | number }
 }
 
-/** There is no signed-in user here, so the order is reached as the service; a delivery that is repeated pays once. */
+/** A webhook has no signed-in user, so it reaches the order as the service. A repeated delivery pays only once. */
 @Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' }, dedupe: true, record: true })
 export class PaymentsWebhook {
   @On('payment.succeeded')

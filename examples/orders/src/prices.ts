@@ -12,7 +12,7 @@ export class Prices {
     return Database.sql<Product>`select sku, name, price_cents from products order by sku`
   }
 
-  /** What so many of a product cost, in cents. */
+  /** @returns the price of a quantity of one product, in cents. */
   async total(sku: string, quantity: number): Promise<number> {
     const [product] = await Database.sql<Product>`select price_cents from products where sku = ${sku}`
     if (!product) throw new HttpError(404, 'unknown_product', `there is no product "${sku}"`)

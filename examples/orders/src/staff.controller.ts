@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post } from '@stack/backend'
 import { type Order, Orders } from './orders.ts'
 
-/** What the people who run the shop do. */
+/** Routes for the people who run the shop. */
 @Controller('/staff/orders', { auth: { role: 'staff' } })
 export class StaffController {
   constructor(private readonly orders: Orders) {}
@@ -12,7 +12,7 @@ export class StaffController {
     return this.orders.visible()
   }
 
-  /** A route's rule replaces its controller's: a manager need not be staff. */
+  /** A route's rule replaces its controller's, so a manager need not be staff. */
   @Post(':id/refund', { auth: { permission: 'orders.refund' } })
   refund(@Param('id') id: string): Promise<Order> {
     return this.orders.refund(id)

@@ -1,4 +1,4 @@
-/** What the compiler says of webhooks as they are written: checked with the other types, never run. */
+/** Type errors in the declaration of a webhook. This file is type checked and never runs. */
 import { On, standardWebhooks, Webhook, type WebhookMeta } from '@stack/backend'
 
 interface Invoice {

@@ -1,4 +1,4 @@
-/** A webhook for each sender, named after it: each keeps what it was told and nothing else. */
+/** A webhook for each sender, named after it. Each writes the event and the payload that it received. */
 import { Database, On, standardWebhooks, Webhook, type WebhookMeta } from '@stack/backend'
 
 async function keep(webhook: string, payload: unknown, { event, requestId }: WebhookMeta): Promise<void> {
@@ -7,7 +7,7 @@ async function keep(webhook: string, payload: unknown, { event, requestId }: Web
     values (${webhook}, ${requestId}, ${event}, ${JSON.stringify(payload)})`
 }
 
-/** Only interactive senders are sent it. */
+/** The answer of a handler. Only interactive senders receive it. */
 const replyTo = (webhook: string) => ({ reply: `to ${webhook}` })
 
 @Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })

@@ -11,13 +11,13 @@ grant select, insert, update, delete on public.notes to backend_authenticated;
 create table public.received (event text not null, payload jsonb, bytes integer);
 alter table public.received enable row level security;
 
--- refused only at COMMIT
+-- A violation is refused only at COMMIT.
 create table public.late (id integer primary key, parent integer references public.late deferrable initially deferred);
 alter table public.late enable row level security;
 create policy anyone on public.late to backend_authenticated using (true) with check (true);
 grant select, insert on public.late to backend_authenticated;
 
--- how often something was tried; anybody may write, so that only the transaction can forbid it
+-- Counts attempts. Every role may write here, so that only the transaction can prevent it.
 create table public.tries (id text not null);
 alter table public.tries enable row level security;
 create policy anyone on public.tries to backend_authenticated using (true) with check (true);

@@ -1,6 +1,6 @@
 import { Body, Controller, Database, Header, Post, Req, User, type UserT } from '@stack/backend'
 
-/** Routes that take a body, or leave it to the handler, or do not look at it (contract 2.11). */
+/** Routes that take a body, leave it to the handler, or ignore it (contract 2.11). */
 @Controller('bodies', { auth: false })
 export class BodiesController {
   @Post('default')
@@ -23,7 +23,7 @@ export class BodiesController {
     return (await request.arrayBuffer()).byteLength
   }
 
-  /** A handler that goes on where the body could not be read. */
+  /** Goes on when the body cannot be read. */
   @Post('caught', { maxBodyBytes: 100 })
   async caught(@Req() request: Request) {
     return request.text().then(

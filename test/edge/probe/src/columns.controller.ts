@@ -1,6 +1,6 @@
 import { Body, Controller, Database, Post } from '@stack/backend'
 
-/** What the values of a row are in the worker, and what they become in its answer. */
+/** Shows the values of a row in the worker and in its answer. */
 @Controller('columns', { auth: false })
 export class ColumnsController {
   @Post()
@@ -9,7 +9,7 @@ export class ColumnsController {
     return Object.entries(row!).map(([name, value]) => ({ name, kind: kindOf(value), json: value }))
   }
 
-  /** What the handler itself reads of a date, as text. */
+  /** Answers the text of a date as the handler reads it. */
   @Post('moment')
   async moment(@Body() body: unknown) {
     const [row] = await Database.query<{ at: Date }>((body as { text: string }).text)

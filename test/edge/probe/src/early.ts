@@ -1,4 +1,4 @@
 import { Database } from '@stack/backend'
 
-/** Hidden from the build, which refuses this where it stands in a class: it is here to show what happens then. */
+/** The build refuses this inside a class, so it is hidden from the build in a file of its own, to show its result. */
 export const readEarly = () => Database.sql`select text from notes`.catch((error: Error) => error.name)

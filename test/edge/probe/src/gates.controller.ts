@@ -38,7 +38,7 @@ export class GatesController {
   }
 }
 
-/** Opens up, and still asks for something that nobody anonymous has (contract 4.5). */
+/** Admits callers without a token, but asks for grants that an anonymous caller never has (contract 4.5). */
 @Controller('open', { auth: { required: false, permission: 'probe.enter' } })
 export class OpenController {
   @Get('permission')

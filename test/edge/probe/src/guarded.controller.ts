@@ -1,6 +1,6 @@
 import { Controller, Database, Get, Log, Param, Post } from '@stack/backend'
 
-/** Says that it runs before it asks for anything: nobody gets that far whose role was not read. */
+/** Logs a line before it asks the database, so that a test sees whether the handler ran without a role that was read. */
 @Controller('guarded', { auth: { role: 'insider' } })
 export class GuardedController {
   @Get()

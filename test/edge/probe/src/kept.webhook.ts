@@ -41,7 +41,7 @@ export class OnceReceiver {
     await Database.sql`insert into tries (id) values ('never')`.catch(() => {})
   }
 
-  /** Keeps its transaction for as long as a slow handler may. */
+  /** Keeps its transaction open for as long as a slow handler may. */
   @On('takes.long')
   async takesLong() {
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
 import { Controller, Database, Get, Log, Param, Post, Query, Req, RequestId, User, type UserT } from '@stack/backend'
 
-/** What somebody sees of themselves, through everything that a request keeps to itself. */
+/** Answers the caller's own data, through every service that belongs to one request. */
 @Controller('mine', { auth: true })
 export class MineController {
   @Get()
@@ -11,7 +11,7 @@ export class MineController {
     return { user, id, notes }
   }
 
-  /** Asks the database nothing: what is one request's here is kept apart by the runtime alone. */
+  /** Asks nothing of the database, so that the runtime alone keeps requests apart. */
   @Get('ambient')
   async ambient(@Req() request: Request, @RequestId() id: string, @Query('nonce') nonce: string) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -28,7 +28,7 @@ export class MineController {
     await Database.sql`insert into notes (text) values (${`${text} last`})`
   }
 
-  /** The same, but between its statements it asks the database nothing. */
+  /** Writes, waits without a statement, and writes again. */
   @Post('pausing/:text')
   async pausing(@Param('text') text: string, @Query('seconds') seconds: string) {
     await Database.sql`insert into notes (text) values (${`${text} first`})`
@@ -38,7 +38,7 @@ export class MineController {
     await Database.sql`insert into notes (text) values (${`${text} last`})`
   }
 
-  /** No statement of it is long. */
+  /** Runs for a long time, in statements of at most 5 s each. */
   @Post('lasting/:text')
   async lasting(@Param('text') text: string, @Query('seconds') seconds: string) {
     await Database.sql`insert into notes (text) values (${`${text} first`})`

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** One that another file exports. */
+/** A schema that another file imports. */
 export const Page = z.object({
   from: z.coerce.number().default(0),
   tag: z.union([z.string(), z.array(z.string())]).optional(),

@@ -10,7 +10,7 @@ type Order = z.infer<typeof Order>
 
 const Address = v.object({ city: v.pipe(v.string(), v.minLength(2)), zip: v.optional(v.string()) })
 
-/** A schema as nobody's library makes it: asynchronous, and with paths of objects. */
+/** A schema that no library makes: it is asynchronous, and its paths are lists of objects. */
 const Taken: StandardSchema<unknown, { name: string }> = {
   '~standard': {
     version: 1,

@@ -3,7 +3,7 @@ import { Controller, Get, Param, Secrets } from '@stack/backend'
 
 type Variables = Record<string, string | undefined>
 
-/** Read as a library reads it, before any request. */
+/** Read before any request, as a library would read it. */
 const early = variables()['VAULT_EARLY']
 
 function variables(): Variables {
@@ -12,7 +12,7 @@ function variables(): Variables {
 
 @Controller('secrets', { auth: false })
 export class SecretsController {
-  /** Whatever way a handler reads its environment. */
+  /** Answers a secret in every way that a handler can read its environment. */
   @Get(':name')
   read(@Param('name') name: string) {
     return {

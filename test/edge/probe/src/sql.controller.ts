@@ -6,13 +6,13 @@ interface Statement {
   values?: unknown[]
 }
 
-/** Asks for rows where there is no caller yet: what it got, every later request would see. */
+/** Asks for rows in its constructor, where there is no caller: every later request would see the same rows. */
 @Injectable()
 export class Hoarder {
   readonly rows = readEarly()
 }
 
-/** Runs what a test sends, as the caller or as the service: a handler with an injection, in effect. */
+/** Runs the SQL that a test sends, as the caller or as the service, like a handler with an SQL injection. */
 @Controller('sql', { auth: true })
 export class SqlController {
   constructor(private readonly hoarder: Hoarder) {}
@@ -68,7 +68,7 @@ export class SqlController {
     return 'all is well'
   }
 
-  /** Nobody awaits what it writes. */
+  /** Writes without awaiting the result. */
   @Post('unawaited/:text')
   async unawaited(@Param('text') text: string) {
     Database.sql`insert into notes (text) values (${text})`.catch(() => {})
@@ -80,7 +80,7 @@ export class SqlController {
     return Database.sql`select ${'a\0'}::text`
   }
 
-  /** Sends a statement before it knows that the one before it has ended the transaction. */
+  /** Sends a statement before the result of the previous one, which ends the transaction, is known. */
   @Post('overtaken')
   async overtaken() {
     const text = `overtaken ${crypto.randomUUID()}`

@@ -3,7 +3,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import * as z from 'zod'
 
-/** Schemas of numbers, booleans and lists that convert nothing themselves: what an address holds is text (contract 2.8). */
+/** Schemas of numbers, booleans and lists that convert no text themselves, for parts of an address (contract 2.8). */
 @Controller('texts/zod', { auth: false })
 export class ZodTexts {
   @Get('number')
@@ -47,7 +47,7 @@ export class ZodTexts {
     return { ids, on: on ?? null }
   }
 
-  /** What else a value may be: text is taken as it is where the schema takes text. */
+  /** Schemas that also take text, so that text stays as it is. */
   @Get('either')
   either(
     @Query('tags', z.array(z.string()).optional()) tags: string[] | undefined,
@@ -58,7 +58,7 @@ export class ZodTexts {
     return { tags: tags ?? null, either: either ?? null, split: split ?? null }
   }
 
-  /** JSON Schema cannot say all of it. */
+  /** A schema that JSON Schema cannot express in full. */
   @Post('hard')
   hard(
     @Body(

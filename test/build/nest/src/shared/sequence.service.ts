@@ -1,6 +1,6 @@
 import { Injectable } from '@stack/backend'
 
-/** Numbers what is created, whatever it is. */
+/** Numbers every created object, of any kind. */
 @Injectable()
 export class SequenceService {
   private last = 0

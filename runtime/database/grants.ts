@@ -1,0 +1,10 @@
+/** What the database says of a caller, read anew by every request that needs it (contract 3.5). */
+export interface Grants {
+  roles: string[]
+  permissions: string[]
+  /** The token claims management, and the list of operators names its user (contract 9.7). */
+  operator: boolean
+}
+
+/** The grants of an anonymous caller. */
+export const noGrants: Grants = { roles: [], permissions: [], operator: false }

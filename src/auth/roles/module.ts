@@ -1,0 +1,8 @@
+import { Module } from '@stack/backend'
+import { UsersModule } from '../users/module.ts'
+import { RolesController } from './routes.ts'
+import { Roles } from './rows.ts'
+
+/** Application roles: declared, assigned to users and revoked. */
+@Module({ imports: [UsersModule], controllers: [RolesController], providers: [Roles] })
+export class RolesModule {}

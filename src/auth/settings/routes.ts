@@ -1,0 +1,46 @@
+import { Body, Controller, Get, Header, HttpError, Put } from '@stack/backend'
+import { type ReadSettings, readSettings, type Settings } from '../../wire/settings.ts'
+import { bodyOf } from '../shared/body.ts'
+import { SettingsRows, type StoredSettings } from './rows.ts'
+
+const settingsDocument = bodyOf<Settings, ReadSettings>('invalid_settings', (body) => {
+  const read = readSettings(body)
+  return read.errors.length > 0 ? { fields: read.errors } : { value: read }
+})
+
+/** The settings document: read whole, replaced whole (contract 9.2, 9.8). */
+@Controller('/v1/management/auth/settings', { auth: { serviceRole: true } })
+export class SettingsController {
+  constructor(private readonly rows: SettingsRows) {}
+
+  @Get()
+  async read(): Promise<Response> {
+    const stored = await this.rows.read()
+    return answer(stored, stored.document)
+  }
+
+  /** A field that is left out is erased. A field without a meaning is not stored, and the answer names it. */
+  @Put()
+  async replace(
+    @Body(settingsDocument) { settings, ignored }: ReadSettings,
+    @Header('if-match') ifMatch: string | undefined,
+  ): Promise<Response> {
+    const current = etagOf(await this.rows.lock())
+    if (ifMatch !== undefined && ifMatch !== '*' && ifMatch.trim() !== current) {
+      throw new HttpError(412, 'precondition_failed', 'the settings were changed meanwhile', {
+        body: { etag: current },
+        headers: { etag: current },
+      })
+    }
+    const stored = await this.rows.replace(settings)
+    return answer(stored, { ...stored.document, ignored_fields: ignored })
+  }
+}
+
+function etagOf({ revision }: StoredSettings): string {
+  return `"${revision}"`
+}
+
+function answer(stored: StoredSettings, body: object): Response {
+  return Response.json(body, { headers: { etag: etagOf(stored), 'cache-control': 'no-store' } })
+}

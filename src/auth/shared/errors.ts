@@ -1,0 +1,28 @@
+/** The error codes that the auth module adds to those of both workers (contract 6.2). This is the whole list. */
+import { HttpError } from '@stack/backend'
+
+/** code → status, and the description that is used where none is given. `wire/envelope.ts` has the codes of both workers. */
+export const authErrors = {
+  invalid_credentials: { status: 401, description: 'the email address or the password is wrong' },
+  invalid_refresh_token: { status: 401, description: 'the refresh token is not valid any more: sign in again' },
+  email_not_confirmed: { status: 403, description: 'the email address must be confirmed first' },
+  email_taken: { status: 409, description: 'there is an account with this email address' },
+  invalid_password: { status: 400, description: 'the password does not fit the policy' },
+  invalid_settings: { status: 400, description: 'the settings are not valid' },
+  invalid_role: { status: 400, description: 'the role is not valid' },
+  role_not_defined: { status: 404, description: 'there is no such role' },
+  vault_full: { status: 409, description: 'the vault is full: remove unused secrets, or store large values elsewhere' },
+  invalid_secret: { status: 400, description: 'the secret is not valid' },
+  user_not_found: { status: 404, description: 'there is no such user' },
+} as const satisfies Record<string, { status: number; description: string }>
+
+export type AuthErrorCode = keyof typeof authErrors
+
+/** @returns the error to throw. To keep what the transactions wrote beside the refusal, return it instead (contract 2.3). */
+export function authError(
+  code: AuthErrorCode,
+  description: string = authErrors[code].description,
+  details: HttpError['details'] = {},
+): HttpError {
+  return new HttpError(authErrors[code].status, code, description, details)
+}

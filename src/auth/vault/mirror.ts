@@ -1,0 +1,29 @@
+import { Injectable, Log } from '@stack/backend'
+import type { MirroredSecrets } from '../../wire/secrets.ts'
+import { open } from '../shared/seal.ts'
+import { VaultRows } from './rows.ts'
+
+/** Where an entry belongs: sealed for it, it opens nowhere else. */
+export const placeOf = (name: string) => `vault backend ${name}`
+
+/** What the backend worker learns of the vault, by RPC over its service binding and never over HTTP (contract 9.9). */
+@Injectable()
+export class VaultMirror {
+  constructor(private readonly rows: VaultRows) {}
+
+  /** @param known the revision that the caller holds. @returns `null` where that is still the one. */
+  async mirrorSecrets(known: string | null): Promise<MirroredSecrets | null> {
+    const revision = await this.rows.revision()
+    if (revision === known) return null
+    const entries: Record<string, string> = {}
+    for (const { name, sealed } of await this.rows.sealed()) {
+      try {
+        entries[name] = await open(sealed, placeOf(name))
+      } catch (error) {
+        // one that was sealed under another key must not take the others with it
+        Log.error('a secret of the vault cannot be opened', { name, error })
+      }
+    }
+    return { revision, entries }
+  }
+}

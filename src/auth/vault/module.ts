@@ -1,0 +1,8 @@
+import { Module } from '@stack/backend'
+import { VaultMirror } from './mirror.ts'
+import { VaultController } from './routes.ts'
+import { VaultRows } from './rows.ts'
+
+/** The secrets of the environment. */
+@Module({ controllers: [VaultController], providers: [VaultMirror, VaultRows] })
+export class VaultModule {}

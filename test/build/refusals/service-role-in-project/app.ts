@@ -1,0 +1,11 @@
+import { Controller, Get, Module } from '@stack/backend'
+
+@Controller('/accounts', { auth: { serviceRole: true } })
+export class AccountsController {
+  @Get() list() {
+    return []
+  }
+}
+
+@Module({ controllers: [AccountsController] })
+export class AppModule {}
