@@ -5,6 +5,7 @@ import { Compiler, type WorkerResult } from './compiler.ts'
 import { FollowUp } from './follow-up.ts'
 import type { BuildOptions, Built } from './options.ts'
 import type { Refusal } from './refusals/index.ts'
+import type { StepOptions } from './steps.ts'
 import { WatchedFiles } from './watched-files.ts'
 
 export type Outcome =
@@ -163,18 +164,20 @@ class ProjectWatcher {
 
   /** Writes the documents of a build behind it. */
   #follow(write: NonNullable<WorkerResult['writeDocuments']>, changed: readonly string[], began: number): void {
-    this.#documents.replace(async (options) => {
-      const { onDocuments } = this.#options
+    const documentsOf = async (options: StepOptions): Promise<DocumentsOutcome | undefined> => {
       try {
         const written = await write(options)
-        if (!written) return
+        if (!written) return undefined
         this.#observe(written.inputs)
         this.#files.addInputs(written.inputs)
-        const { refusals } = written
-        await onDocuments?.({ kind: 'documented', refusals, milliseconds: performance.now() - began }, changed)
+        return { kind: 'documented', refusals: written.refusals, milliseconds: performance.now() - began }
       } catch (error) {
-        await onDocuments?.({ kind: 'not-documented', error: error as Error }, changed)
+        return { kind: 'not-documented', error: error as Error }
       }
+    }
+    this.#documents.replace(async (options) => {
+      const outcome = await documentsOf(options)
+      if (outcome) await this.#options.onDocuments?.(outcome, changed)
     })
   }
 

@@ -11,7 +11,7 @@ import { located } from '../locate.ts'
 import type { Program } from '../program.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import type { Json } from './json.ts'
-import { type Answered, marker } from './json-schemas.thread.ts'
+import { type Answered, marker, type OpaquePart } from './json-schemas.thread.ts'
 import { bundleSchemas, evaluate, limitMs, type Outcome } from './schema-evaluation.ts'
 
 /** The result of evaluating one schema. */
@@ -100,10 +100,12 @@ function readingOf(answers: readonly Answered[], schemas: readonly BoundSchema[]
       return undefined
     }
     const input = answer.input === undefined ? undefined : (JSON.parse(answer.input) as Json)
-    const opaque = new Map<string, { kind: string; isText: boolean; says: boolean }>()
+    const opaque = new Map<string, OpaquePart>()
     if (input) collectMarkers(input, '', opaque)
     const refused = textRefusedBy(injector, answer, opaque)
-    const unsaid = [...opaque].filter(([, { says }]) => !says).map(([at, { kind }]) => `${nameOf(at)} (${kind})`)
+    const unsaid = [...opaque]
+      .filter(([, { isDescribed }]) => !isDescribed)
+      .map(([at, { kind }]) => `${nameOf(at)} (${kind})`)
     if (refused !== undefined) refusals.push(refusal('text-refused-by-schema', place, { injector, takes: refused }))
     else if (answer.failure !== undefined)
       refusals.push(refusal('schema-partly-unsaid', place, { unsaid: `all of it (${answer.failure})` }))
@@ -117,7 +119,7 @@ function readingOf(answers: readonly Answered[], schemas: readonly BoundSchema[]
 function textRefusedBy(
   injector: string,
   { takes, input }: Answered,
-  opaque: ReadonlyMap<string, { kind: string; isText: boolean }>,
+  opaque: ReadonlyMap<string, OpaquePart>,
 ): string | undefined {
   if (injector === 'Body') return undefined
   if (injector === 'Query object') {
@@ -128,14 +130,10 @@ function textRefusedBy(
 }
 
 /** Removes the thread's markers from a schema, and notes their places. */
-function collectMarkers(
-  schema: unknown,
-  at: string,
-  found: Map<string, { kind: string; isText: boolean; says: boolean }>,
-): void {
+function collectMarkers(schema: unknown, at: string, found: Map<string, OpaquePart>): void {
   if (typeof schema !== 'object' || schema === null) return
   const own = schema as Json
-  const mark = own[marker] as { kind: string; isText: boolean; says: boolean } | undefined
+  const mark = own[marker] as OpaquePart | undefined
   if (mark) {
     delete own[marker]
     found.set(at, mark)
