@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { writeWhole } from './emit/write.ts'
 import type { BuildOptions, BuildResult } from './options.ts'
 import type { Refusal } from './refusals/index.ts'
@@ -68,7 +69,7 @@ function hashOf(file: string): string {
 
 function listingOf({ root, entry }: BuildOptions): string {
   // A new file of any kind may be the one that an import leads to.
-  const folders = [path.dirname(path.resolve(root, entry)), path.join(root, 'migrations')]
+  const folders = [path.dirname(path.resolve(root, entry)), path.join(root, projectPaths.migrations)]
   const listed = folders.flatMap((folder) => filesBelow(folder).sort())
   return createHash('sha1').update(listed.join('\n')).digest('base64')
 }

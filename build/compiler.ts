@@ -20,7 +20,7 @@ import { isLost } from './read/imports.ts'
 import { createReader } from './read/index.ts'
 import { migrationsOf } from './read/migrations.ts'
 import type { Refusal } from './refusals/index.ts'
-import { byPlace, refuse } from './refuse/index.ts'
+import { byPlace, checkApplication } from './refuse/index.ts'
 import type { SourceTexts } from './sources.ts'
 import { runSteps, type StepOptions } from './steps.ts'
 
@@ -99,7 +99,7 @@ export class Compiler {
     if (touched) this.#program.refresh(touched)
     const { reserved, administered, project, databaseRoles, maxBodyBytes, rpc = [], isLast } = this.#options
     const application = applicationOf(this.#read())
-    const found = refuse(application, { reserved, administered, roles: project?.roles ?? [] })
+    const found = checkApplication(application, { reserved, administered, roles: project?.roles ?? [] })
     const refusals = found.map((one) => located(one, this.#program))
     const linked = hasError(refusals) ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
     if (linked && isLast) {

@@ -3,7 +3,7 @@ import type { RouteTable } from '../runtime/table.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
 import type { FileSize } from './emit/report.ts'
 import type { Refusal } from './refusals/index.ts'
-import type { Reserved } from './refuse/index.ts'
+import type { Reserved } from './refuse/context.ts'
 
 export interface BuildOptions {
   /** Absolute path of the project's folder. */

@@ -1,21 +1,22 @@
 /** The options for building a project, and for building the auth module with the same compiler (contract 1.2, 5.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { authPaths } from '../src/wire/auth-paths.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
+import { authPaths, webhooksPath } from '../src/wire/reserved-paths.ts'
 import type { BuildOptions } from './options.ts'
 
 /** Longest request body in bytes, unless a route sets its own: 1 MiB for a project, 64 KiB for the auth module (contract 2.11). */
 const maxBodyBytes = { project: 1_048_576, auth: 65_536 }
 
-const webhooks = { path: '/webhooks', owner: 'the webhook receiver' }
+const webhooks = { path: webhooksPath, owner: 'the webhook receiver' }
 
 /** @param root absolute path of the project. @param roles those of `stack/roles.json`. */
 export function projectTarget(
   root: string,
   { project: name, entry, budgetKib }: Pick<Project, 'project' | 'entry' | 'budgetKib'>,
   roles: readonly DeclaredRole[],
-  out = path.join(root, '.stack'),
+  out = path.join(root, projectPaths.generated),
 ): BuildOptions {
   const owner = 'the auth worker'
   return {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { evaluate, parse } from '@humanwhocodes/momoa'
 import { type DeclaredRole, InvalidDeclaration, type Project, readProject, readRoles } from '../src/wire/project.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { Failure } from './failure.ts'
 
 export interface LocatedProject {
@@ -13,7 +14,6 @@ export interface LocatedProject {
   roles: DeclaredRole[]
 }
 
-const marker = 'stack/project.json'
 const deepestJson = 64
 
 /**
@@ -26,10 +26,10 @@ export function locateProject(named: string | undefined): LocatedProject {
   // esbuild waits forever for a path with one
   if (root.includes('"'))
     throw new Failure('usage', `the path ${root} holds a double quote, which the bundler cannot take`)
-  const rolesFile = path.join(root, 'stack/roles.json')
+  const rolesFile = path.join(root, projectPaths.roles)
   return {
     root: fs.realpathSync(root), // as watchers and bundlers name files: a project may be reached through a link
-    project: readDeclared(path.join(root, marker), readProject),
+    project: readDeclared(path.join(root, projectPaths.project), readProject),
     roles: fs.existsSync(rolesFile) ? readDeclared(rolesFile, readRoles) : [],
   }
 }
@@ -37,18 +37,18 @@ export function locateProject(named: string | undefined): LocatedProject {
 /** `npm start` names it relative to the package, a person relative to where they stand. */
 function resolveNamed(named: string, standing: string): string {
   const candidates = [path.resolve(standing, named), path.resolve(named)]
-  const root = candidates.find((candidate) => fs.existsSync(path.join(candidate, marker)))
-  if (!root) throw new Failure('usage', `${candidates[0]} is no project: it has no ${marker}`)
+  const root = candidates.find((candidate) => fs.existsSync(path.join(candidate, projectPaths.project)))
+  if (!root) throw new Failure('usage', `${candidates[0]} is no project: it has no ${projectPaths.project}`)
   return root
 }
 
 function nearestProject(from: string): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
-    if (fs.existsSync(path.join(folder, marker))) return folder
+    if (fs.existsSync(path.join(folder, projectPaths.project))) return folder
     if (path.dirname(folder) === folder) {
       throw new Failure(
         'usage',
-        `no ${marker} here or in a folder above: stand in a project, or name one with --project`,
+        `no ${projectPaths.project} here or in a folder above: stand in a project, or name one with --project`,
       )
     }
   }
@@ -130,6 +130,6 @@ function depthOf(text: string): number {
 
 /** The project's own bindings while it is developed (contract 1.6). */
 export function devVars(root: string): Record<string, string> {
-  const file = path.join(root, '.dev.vars')
+  const file = path.join(root, projectPaths.devVars)
   return fs.existsSync(file) ? (parseEnv(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
 }

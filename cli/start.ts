@@ -9,6 +9,7 @@ import { type LocalStack, Refused, RunsAlready, startStack } from '../local/star
 import { secretSource } from '../local/vault.ts'
 import type { Route } from '../runtime/table.ts'
 import { covers } from '../src/wire/permissions.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { changeJson, changeText } from './changes.ts'
 import { Failure } from './failure.ts'
 import { devVars, type LocatedProject, locateProject } from './project.ts'
@@ -144,7 +145,7 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
 
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
-             (its password: ${shownPath(path.join(root, '.stack/local.json'))})
+             (its password: ${shownPath(path.join(root, projectPaths.localRecord))})
 ${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(located, stack, variables)}
   Ctrl-C ends everything that was started.
 

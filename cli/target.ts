@@ -3,6 +3,7 @@ import path from 'node:path'
 import { readRecord } from '../local/record.ts'
 import { isLoopback } from '../src/wire/loopback.ts'
 import { nearest } from '../src/wire/nearest.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { Failure } from './failure.ts'
 import { locateProject } from './project.ts'
 
@@ -27,7 +28,7 @@ export async function locateTarget(flags: { project?: string; env?: string }): P
     const baseUrl = environment.url.replace(/\/+$/, '')
     return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
   }
-  const found = await readRecord(path.join(root, '.stack/local.json'))
+  const found = await readRecord(path.join(root, projectPaths.localRecord))
   if (found && !found.isLive) {
     process.stderr.write(
       `the record of process ${found.record.pid} is left over: that stack is gone, and the record is ignored\n`,

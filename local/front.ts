@@ -2,7 +2,7 @@
  * One socket, two workers: hands a request to the auth worker or to the backend worker by its path (contract 1.2). It
  * listens through `unsafeDirectSockets`: miniflare's own entry costs more than half of the throughput.
  */
-import { authPaths } from '../src/wire/auth-paths.ts'
+import { authPaths } from '../src/wire/reserved-paths.ts'
 
 /** Runs in workerd as it stands here. */
 export const frontSource = `

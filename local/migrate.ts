@@ -8,6 +8,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { byNumber, migrationName, migrationsIn } from '../build/read/migrations.ts'
 import { type SqlStatement, statementsOf } from '../build/read/sql.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 
 export interface MigrationSet {
   name: 'auth' | 'runtime' | 'project'
@@ -32,7 +33,7 @@ export function setsOf(root: string): MigrationSet[] {
   return [
     { name: 'auth', directory: path.join(packageRoot, 'src/auth/schema') },
     { name: 'runtime', directory: path.join(packageRoot, 'runtime/schema') },
-    { name: 'project', directory: path.join(root, 'migrations') },
+    { name: 'project', directory: path.join(root, projectPaths.migrations) },
   ]
 }
 

@@ -5,6 +5,7 @@ import { buildCached } from '../build/cached.ts'
 import type { BuildResult } from '../build/options.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import { projectPaths } from '../src/wire/project-paths.ts'
 import { type Following, followChanges } from './follow.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { installKeys } from './logins.ts'
@@ -77,8 +78,8 @@ export class RunsAlready extends Error {
 /** @throws PortTaken, Refused, RunsAlready, or an Error with a sentence. Whatever was started by then is ended. */
 export async function startStack(options: StartOptions, signal: AbortSignal): Promise<LocalStack> {
   const { root, say } = options
-  const folder = path.join(root, '.stack')
-  const recordFile = path.join(folder, 'local.json')
+  const folder = path.join(root, projectPaths.generated)
+  const recordFile = path.join(root, projectPaths.localRecord)
   const earlier = await readRecord(recordFile)
   if (earlier?.isLive) throw new RunsAlready(earlier.record)
   if (earlier)

@@ -1,17 +1,20 @@
-/** Makes `docs/refusals.md` of the catalogue and the tests' fixtures: the page behind `stack explain`. `--check` only compares. */
+/**
+ * Writes `docs/refusals.md` from the catalogue and the fixtures of the tests. `stack explain` prints sections of that page. With
+ * `--check` it writes nothing, and fails where the page is out of date.
+ */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { groups } from '../build/refusals/index.ts'
+import { refusals, slugs } from '../build/refusals/index.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const page = path.join(root, 'docs/refusals.md')
 
-const titles: Record<keyof typeof groups, string> = {
-  declarations: 'Classes and decorators',
+const titles: Record<keyof typeof slugs, string> = {
+  declarations: 'Files, classes and decorators',
   container: 'Modules and dependencies',
   routes: 'Routes and handlers',
   schemas: 'Request data',
-  gates: 'Rules',
+  gates: 'Rules, row-level security and CORS',
   webhooks: 'Webhooks',
   bundle: 'The bundle',
 }
@@ -20,13 +23,14 @@ function refusalsPage(): string {
   const parts = [
     '# Refusals',
     '',
-    'Every declaration that `stack build` refuses or warns of. `stack explain <slug>` prints a section of this page. It is',
+    'Everything that `stack build` refuses or warns of. `stack explain <slug>` prints a section of this page, which is',
     'generated from the catalogue in `build/refusals` and the programs in `test/build/refusals` by `npm run docs`.',
     '',
   ]
-  for (const [group, definitions] of Object.entries(groups)) {
-    parts.push(`## ${titles[group as keyof typeof groups]}`, '')
-    for (const [slug, definition] of Object.entries(definitions)) {
+  for (const [group, title] of Object.entries(titles)) {
+    parts.push(`## ${title}`, '')
+    for (const slug of slugs[group as keyof typeof slugs]) {
+      const definition = refusals[slug]
       const { summary, why } = definition
       const severity = 'severity' in definition ? 'A warning' : 'An error'
       const fixture = (name: string) =>
@@ -51,12 +55,12 @@ function refusalsPage(): string {
   return `${parts.join('\n').trim()}\n`
 }
 
-/** A sentence that begins with a word, and not with a name like @Body. */
+/** Makes the first letter of a summary small. A name like @Body or `auth` stays as it is. */
 function lowercased(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
-/** Lines of a terminal's width. */
+/** Breaks a text into lines of at most 80 columns, the usual width of a terminal. */
 function wrapped(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
@@ -71,11 +75,11 @@ function fenced(language: string, text: string): string[] {
   return [`\`\`\`${language}`, text, '```', '']
 }
 
-// not only where this file is the first: under npm `bin/with-node.cjs` is, and imports it
+// `import.meta.main` is false under npm, because `bin/with-node.cjs` imports this file
 const made = refusalsPage()
 if (process.argv.includes('--check')) {
   const isCurrent = fs.existsSync(page) && fs.readFileSync(page, 'utf8') === made
-  if (!isCurrent) process.stderr.write('docs/refusals.md is not what the catalogue says: run `npm run docs`\n')
+  if (!isCurrent) process.stderr.write('docs/refusals.md is out of date: run `npm run docs`\n')
   process.exit(isCurrent ? 0 : 1)
 }
 fs.writeFileSync(page, made)

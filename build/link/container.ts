@@ -1,16 +1,16 @@
-/** The classes that are constructed, dependencies before dependents: the order is fixed here, once (contract 2.2). */
+/** Orders the classes that the container constructs: each dependency comes before the classes that need it (contract 2.2). */
 import type { Component } from '../../runtime/table.ts'
 import { type Application, answerTo, listings } from '../application.ts'
 import type { ClassDeclaration } from '../declaration.ts'
 
 export interface Container {
   components: Component[]
-  /** The same order. */
+  /** The declarations of the components, in the same order. */
   declarations: ClassDeclaration[]
   indexOf(declaration: ClassDeclaration): number
 }
 
-/** @param application without cycles, every dependency provided. */
+/** @param application an accepted application, so it has no cycle and every dependency is provided. */
 export function linkContainer(application: Application): Container {
   const placed = new Set<ClassDeclaration>()
   const declarations: ClassDeclaration[] = []

@@ -1,8 +1,7 @@
-/** Declarations that nobody refused become the route table. Pure. */
+/** Turns accepted declarations into the route table. Pure. */
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
-import type { BuildOptions } from '../options.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
@@ -13,20 +12,26 @@ export interface Linked {
   table: RouteTable
   /** The classes of the table's container, in its order. */
   classes: { name: string; file: string; exportName: string | undefined }[]
-  /** What the table's parameters refer to. */
+  /** The schemas that the table's parameters refer to by index. */
   schemas: BoundSchema[]
-  /** What the matcher is made of, in the table's order. */
+  /** The routes of the matcher, in the table's order. */
   routes: { method: string; path: string; prefix: string }[]
   /** Some route reads grants, a webhook keeps something, or a file of the project imports `Database`. */
   usesDatabase: boolean
-  /** Somebody may ask which request is being served. */
+  /** A file of the project imports an ambient service, so handlers run inside a request scope. */
   usesServices: boolean
 }
 
-export function link(
-  application: Application,
-  { databaseRoles, maxBodyBytes, rpc }: Required<Pick<BuildOptions, 'databaseRoles' | 'maxBodyBytes' | 'rpc'>>,
-): Linked {
+/** The part of the table that the target decides, and not the project's source. */
+interface LinkOptions {
+  databaseRoles: RouteTable['databaseRoles']
+  /** Longest request body in bytes of a route that declares no `maxBodyBytes` (contract 2.11). */
+  maxBodyBytes: number
+  /** Methods that a service binding offers (contract 9.9). */
+  rpc: readonly { class: string; method: string }[]
+}
+
+export function link(application: Application, { databaseRoles, maxBodyBytes, rpc }: LinkOptions): Linked {
   const { components, declarations, indexOf } = linkContainer(application)
   const [root] = application.roots
   const distinct = (list: 'controllers' | 'providers') => [
@@ -39,7 +44,7 @@ export function link(
   const declared = distinct('controllers').flatMap(routesOf)
   const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas, maxBodyBytes))
   return {
-    // no more of them: what was declared may be forgotten by now
+    // only these fields: a build that runs once has forgotten the declarations by the time it bundles
     classes: declarations.map(({ name, file, exportName }) => ({ name, file, exportName })),
     schemas: schemas.list,
     routes: declared.map(({ method, path, prefix }) => ({ method, path: path!, prefix })),
@@ -65,7 +70,7 @@ function rpcMethod(components: readonly Component[], name: string, handler: stri
   return { target, handler }
 }
 
-/** With its defaults: what the table says is what is done. */
+/** Adds the defaults, so that the table states everything that the runtime does. */
 function corsOf(root: ClassDeclaration | undefined): { cors?: Cors } {
   const declared = option(root && decoratorOf(root, 'Module')?.arguments[0], 'cors')
   if (!declared) return {}

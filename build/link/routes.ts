@@ -1,4 +1,4 @@
-/** Declared routes and webhooks as rows of the table. */
+/** Turns declared routes and webhooks into rows of the route table. */
 import type { Parameter, RateLimit, Route, Webhook } from '../../runtime/table.ts'
 import { presets, type Signature, schemeOfBlock, type WebhookProvider } from '../../src/wire/webhook-schemes.ts'
 import { type ClassDeclaration, type Decorator, decoratorOf, option, text } from '../declaration.ts'
@@ -43,7 +43,7 @@ type OwnPart = Pick<Route, 'gate' | 'readsGrants' | 'status' | 'parameters' | 'l
 
 const known = new WeakMap<DeclaredRoute, OwnPart>()
 
-/** What the declaration and the root module alone decide: it stays, build after build. */
+/** The part of a row that only the declaration and the root module decide. It is kept from build to build. */
 function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute): OwnPart {
   const before = known.get(declared)
   if (before && before.root === root) return before
@@ -67,7 +67,7 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
   return own
 }
 
-/** The route's own, else its controller's. */
+/** The option of the route, else the option of its controller. */
 function maxBodyBytesOf({ controller, decorator }: DeclaredRoute): { maxBodyBytes?: number } {
   const options = [decorator.arguments[1], decoratorOf(controller, 'Controller')?.arguments[1]]
   for (const declared of options.map((from) => option(from, 'maxBodyBytes'))) {
@@ -76,7 +76,7 @@ function maxBodyBytesOf({ controller, decorator }: DeclaredRoute): { maxBodyByte
   return {}
 }
 
-/** The route's own, else its controller's. */
+/** The option of the route, else the option of its controller, whose routes share one count. */
 function limitOf({ controller, decorator, method, path, prefix }: DeclaredRoute): { limit?: RateLimit } {
   const own = option(decorator.arguments[1], 'limit')
   const declared = own ?? option(decoratorOf(controller, 'Controller')?.arguments[1], 'limit')
@@ -92,7 +92,7 @@ const sources = {
   User: 'user',
   OptionalUser: 'optionalUser',
   RequestId: 'requestId',
-  TraceId: 'requestId', // the same value (contract, "Injectors")
+  TraceId: 'requestId', // both inject the same value (contract, "Injectors")
   Client: 'client',
 } as const
 
@@ -104,7 +104,7 @@ function linkParameter({ name, arguments: [argument] }: Decorator, path: string)
   return { from: sources[name as keyof typeof sources] }
 }
 
-/** How long deliveries are kept where the declaration says no number. */
+/** Days for which `record: true` keeps deliveries (contract 7.8). */
 const recordDays = 30
 
 export function linkWebhook(
@@ -113,8 +113,8 @@ export function linkWebhook(
 ): Webhook {
   const options = decoratorOf(declaration, 'Webhook')!.arguments[0]
   const value = (key: string) => {
-    const fact = option(options, key)
-    return fact && plain(fact)
+    const given = option(options, key)
+    return given && plain(given)
   }
   const provider = text(option(options, 'provider')) as WebhookProvider | undefined
   const record = value('record')

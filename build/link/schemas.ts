@@ -1,21 +1,21 @@
-/** The schemas that handlers' parameters are given, in the order of the table. Pure. */
+/** Collects the schemas of handlers' parameters in the order of the table. Pure. */
 import { type ClassDeclaration, type Decorator, type Member, type Span, text } from '../declaration.ts'
 import { isWholeQuery, schemaOf } from '../schemas.ts'
 
 export interface BoundSchema {
-  /** Of the expression. */
+  /** The place of the schema's expression. */
   place: Span
-  /** `Body`, `Param`, `Query`, `Header`, or `Query object` for that of all parameters at once. */
+  /** `Body`, `Param`, `Query`, `Header`, or `Query object` where the schema takes the whole query. */
   injector: string
-  /** What it is given to, as a message names it. */
+  /** The injector and its handler, as a message names them. */
   what: string
-  /** What a violation of the whole value is said of, like `body`. */
+  /** The `path` of a violation that concerns the whole value, like `body`. */
   whole: string
 }
 
 export interface SchemaList {
   list: BoundSchema[]
-  /** @returns the schema's index, or `undefined` where the parameter has none. */
+  /** Adds the schema of a parameter. @returns its index, or `undefined` where the parameter has none. */
   add(decorator: Decorator, controller: ClassDeclaration, member: Member): number | undefined
 }
 

@@ -1,12 +1,12 @@
-/** What a judged declaration holds. Pure. */
+/** Converts the static values of accepted declarations. Pure. */
 import type { StaticValue } from '../declaration.ts'
 
-/** A fact that has been judged, as the value it stands for. */
-export function plain(fact: StaticValue): unknown {
-  if (fact.kind === 'literal') return fact.value
-  if (fact.kind === 'list') return fact.items.map(plain)
-  if (fact.kind !== 'record') return undefined
+/** @returns the JavaScript value that a static value stands for. */
+export function plain(given: StaticValue): unknown {
+  if (given.kind === 'literal') return given.value
+  if (given.kind === 'list') return given.items.map(plain)
+  if (given.kind !== 'record') return undefined
   return Object.fromEntries(
-    fact.entries.map(({ key, value }) => [key, plain(value)] as const).filter(([, value]) => value !== undefined),
+    given.entries.map(({ key, value }) => [key, plain(value)] as const).filter(([, value]) => value !== undefined),
   )
 }

@@ -1,5 +1,4 @@
-/** A constructor parameter's class is its dependency (contract 2.2); a class without a constructor has its base's. */
-
+/** Reads the dependencies of a class from its constructor, or from its base where it has none (contract 2.2). */
 import type { Dependency, Span } from '../declaration.ts'
 import type { Program } from '../program.ts'
 import type { ClassSyntax, SourceFile } from '../source-file.ts'
@@ -37,16 +36,16 @@ export function readConstructor(
     const baseSyntax = baseFile?.classes.find((candidate) => meaning.id.endsWith(`#${candidate.name}`))
     if (baseFile && baseSyntax) {
       const inherited = readConstructor(program, baseFile, baseSyntax, [...seen, syntax])
-      // a refusal points at the class that cannot be built, not at its base
+      // a refusal points at the class that cannot be constructed instead of at its base
       const dependencies = inherited.dependencies.map((dependency) => ({ ...dependency, place: syntax.place }))
       return { dependencies, unknownBase: inherited.unknownBase && base.place }
     }
   }
-  const isLost = meaning?.kind === 'foreign' && meaning.isLost // said where it is imported
+  const isLost = meaning?.kind === 'foreign' && meaning.isLost // the import itself is refused
   return { dependencies: [], unknownBase: isLost || isForeign(file, base) ? undefined : base.place }
 }
 
-/** A global like `Error`, or what a package exports: such a class takes nothing that a module could provide. */
+/** Whether a base is a global like `Error`, or of a package. A module cannot provide what its constructor takes. */
 function isForeign(file: SourceFile, base: NonNullable<ClassSyntax['base']>): boolean {
   const name =
     base.kind === 'name' ? base.name : base.kind === 'member' && base.of.kind === 'name' ? base.of.name : undefined

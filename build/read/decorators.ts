@@ -1,4 +1,4 @@
-/** Decorators of the SDK, by what they are imported as: never by spelling. */
+/** Reads the decorators of the SDK. Their import identifies them, and never their spelling. */
 
 import { nearest } from '../../src/wire/nearest.ts'
 import {
@@ -27,13 +27,13 @@ export function readDecorators(program: Program, file: SourceFile, written: read
   return decorators
 }
 
-/** Where a schema may stand: what is written as a name there is one, or is not known. */
+/** Whether this argument may be a schema, of which the build reads only the shape. */
 function isSchemaArgument(name: string, index: number, { kind }: Expression): boolean {
   if (name === 'Body' || (name === 'Query' && index === 0)) return index === 0 && kind !== 'literal'
   return index === 1 && (name === 'Param' || name === 'Query' || name === 'Header')
 }
 
-/** Decorators on a class and inside of it that bear the name of one of the SDK's, or serve requests, and come from elsewhere. */
+/** Reads decorators on a class and inside it that have a name of the SDK's, or of a server framework, and another origin. */
 export function readForeignDecorators(program: Program, file: SourceFile, syntax: ClassSyntax): ForeignDecorator[] {
   const classId = `${file.path}#${syntax.name ?? 'default'}`
   const read = (decorators: readonly DecoratorSyntax[], member?: string) =>
@@ -42,7 +42,7 @@ export function readForeignDecorators(program: Program, file: SourceFile, syntax
       if (root.kind !== 'name') return []
       const origin = file.imports.get(root.name)
       if (origin?.from === sdkName) return []
-      if (!origin && !file.declared.has(root.name)) return [] // said as not imported
+      if (!origin && !file.declared.has(root.name)) return [] // `readUnimported` reports it
       const meaning = program.meaningOfExpression(file, callee)
       if (meaning?.kind === 'sdk') return []
       const name = callee.kind === 'name' ? callee.name : callee.kind === 'member' ? callee.text : root.name
@@ -64,7 +64,7 @@ export function readForeignDecorators(program: Program, file: SourceFile, syntax
   return [...read(syntax.decorators), ...inside]
 }
 
-/** Decorators that the file neither imports nor declares. */
+/** Reads decorators that the file neither imports nor declares. */
 export function readUnimported(file: SourceFile): UnimportedDecorator[] {
   const owners = new Map<DecoratorSyntax, string>()
   for (const { name = 'default', decorators, members } of file.classes) {

@@ -1,4 +1,4 @@
-/** What a file calls before any request is served: I/O, and the SDK's ambient services. */
+/** Reads the calls that a file makes before any request is served, with the origin of each called name. */
 import type { EarlyCall } from '../declaration.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'

@@ -1,4 +1,4 @@
-/** Imports that lead nowhere, with what people most likely meant by them. */
+/** Reads imports that lead to no file, with the mistake that is most likely behind each. */
 import * as fs from 'node:fs'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
@@ -56,7 +56,7 @@ function meantBy(program: Program, file: SourceFile, specifier: string): Meant {
   return { kind: 'prefix', alias: { pattern: `${prefix}/*`, target: `./${path.posix.join(folder, '*')}` } }
 }
 
-/** Whether the project's manifest names a package: then its specifier is no alias. */
+/** Whether the project's `package.json` names a package. The specifier of such a package is no alias. */
 function isDeclared(root: string, name: string): boolean {
   if (name.startsWith('@nestjs/')) return true
   try {
@@ -66,16 +66,16 @@ function isDeclared(root: string, name: string): boolean {
       return typeof list === 'object' && list !== null && Object.hasOwn(list, name)
     })
   } catch {
-    return false // no manifest, or one that npm would refuse
+    return false // there is no manifest, or npm would refuse it
   }
 }
 
-/** The line of `paths` that would make a specifier lead to a source that is there. */
+/** The entry of `paths` by which a specifier would lead to a file that exists. */
 function aliasOf(program: Program, specifier: string): { pattern: string; target: string; file: string } | undefined {
   const [first = '', ...rest] = specifier.split('/')
   const { root } = program
   const folder = path.posix.join('.', path.posix.dirname(program.entry))
-  // `@/x` is mostly the entry's folder; `src/x` counts from the root; `orders/x` from either
+  // `@/x` usually means the entry's folder. `src/x` starts at the root, and `orders/x` at either
   const candidates = [folder, ...(folder === '.' ? [] : ['.'])].flatMap((base) => {
     const plain = {
       pattern: `${first}/*`,
@@ -106,7 +106,7 @@ function sourceAt(absolute: string): string | undefined {
   return candidates.find((file) => /\.tsx?$/.test(file) && fs.statSync(file, { throwIfNoEntry: false })?.isFile())
 }
 
-/** The relative specifier of a source, as most files write it: without an extension. */
+/** The relative specifier of a source, without an extension, as most projects write it. */
 function relativeTo(root: string, { path: from }: SourceFile, target: string): string {
   const to = path
     .relative(path.join(root, path.dirname(from)), target)

@@ -1,5 +1,4 @@
-/** Syntax to declarations: collects every class, and every decorator of the SDK wherever it stands; judges nothing. */
-
+/** Turns syntax into declarations: every class, and every decorator of the SDK in any position. It refuses nothing. */
 import { ambientServices, type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Program } from '../program.ts'
@@ -14,17 +13,17 @@ import { unwrappedCalls } from './policies.ts'
 import { relationsOf } from './relations.ts'
 import { readMembers } from './routes.ts'
 
-/** What one file declares. */
+/** The declarations of one file. */
 type FileDeclarations = Omit<Declarations, 'entry' | 'files' | 'bundled' | 'tsconfig' | 'policyCalls' | 'relations'> & {
-  /** It has a decorator of the SDK on a class: the worker imports it. */
+  /** A class of the file has a decorator of the SDK, so the worker imports the file. */
   isDeclaring: boolean
-  /** The sources that it imports for more than their types, as `Declarations.files` has them. */
+  /** The sources that the file imports for more than their types, named as in `Declarations.files`. */
   needs: string[]
 }
 
 /**
- * @returns a function that reads the whole program; called again after a change, it reads again only what the change can
- * have touched: a file whose text, or one whose imports' text, is another.
+ * @returns a function that reads the whole program. After a change, its next call reads only files whose own text, or whose
+ * imports' text, has changed.
  */
 export function createReader(program: Program): () => Declarations {
   let generation = program.generation()
@@ -35,7 +34,7 @@ export function createReader(program: Program): () => Declarations {
     if (generation !== program.generation()) cache = new Map()
     generation = program.generation()
     const current: typeof cache = new Map()
-    // reading a file may lead to another, outside the entry's folder: a Set also visits what is added meanwhile
+    // a file may import one outside the entry's folder: the loop also visits files that it adds to the Set
     const queue = new Set(program.sources.listed.map((absolute) => program.sources.read(absolute)))
     for (const file of queue) {
       const kept = cache.get(file)
@@ -74,7 +73,7 @@ function gather(
     bundled,
     tsconfig: program.tsconfig(),
     classes: all('classes'),
-    // a program of its own, like a seed script, is not bundled and need not find its packages at build
+    // a separate program, like a seed script, is not bundled and need not find its packages at build
     lostImports: all('lostImports').filter(
       ({ kind, place }) => (kind !== 'package' && kind !== 'builtin') || bundled.has(place.file),
     ),
@@ -97,7 +96,7 @@ type ListKey = {
   [K in keyof FileDeclarations]: FileDeclarations[K] extends unknown[] ? (K extends 'needs' ? never : K) : never
 }[keyof FileDeclarations]
 
-/** The files that the worker loads: those with declared classes, and what they import. */
+/** The files that the worker loads: those with declared classes, and their imports. */
 function bundledOf(entry: string, files: { path: string; value: FileDeclarations }[]): Set<string> {
   const byPath = new Map(files.map(({ path, value }) => [path, value]))
   const bundled = new Set(
@@ -107,17 +106,20 @@ function bundledOf(entry: string, files: { path: string; value: FileDeclarations
   return bundled
 }
 
-/** A reader that fails must neither end the build nor hide what the other files do wrong. */
+/** A reader that fails must not end the build or hide the refusals of other files. */
 function readSafely(program: Program, file: SourceFile): FileDeclarations {
-  if (file.failure) return nothingOf(file, file.failure)
+  if (file.failure) return emptyDeclarations(file, file.failure)
   try {
     return readFile(program, file)
   } catch (error) {
-    return nothingOf(file, { reason: reasonOf(error), isOfSystem: false })
+    return emptyDeclarations(file, { reason: reasonOf(error), isOfSystem: false })
   }
 }
 
-function nothingOf({ path, lineStarts }: SourceFile, failure: NonNullable<SourceFile['failure']>): FileDeclarations {
+function emptyDeclarations(
+  { path, lineStarts }: SourceFile,
+  failure: NonNullable<SourceFile['failure']>,
+): FileDeclarations {
   return {
     isDeclaring: false,
     needs: [],
@@ -157,7 +159,7 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
     foreignDecorators: file.classes.flatMap((syntax) => readForeignDecorators(program, file, syntax)),
     earlyCalls: readEarlyCalls(program, file),
     evals: file.evals,
-    syntaxErrors: file.errors.slice(0, 1), // the others mostly follow from the first
+    syntaxErrors: file.errors.slice(0, 1), // most of the others follow from the first
     usesDatabase: imports(file, (name) => name === 'Database'),
     usesServices: imports(file, (name) => ambientServices.has(name)),
     defaultImports: [...file.imports.values(), ...file.exports.values()].flatMap((origin) => {
@@ -183,7 +185,10 @@ function readFile(program: Program, file: SourceFile): FileDeclarations {
   }
 }
 
-/** Of the SDK. Rather once too often: whoever re-exports it, or takes it whole, may pass anything on. */
+/**
+ * Whether a file imports such a name of the SDK. It errs on the side of true: a file that re-exports the SDK, or imports it
+ * whole, may pass on every name.
+ */
 function imports({ imports, exports, stars }: SourceFile, isWanted: (name: string) => boolean): boolean {
   const isOne = (origin: object) =>
     'from' in origin &&
@@ -241,7 +246,7 @@ function readArgumentValues(program: Program, file: SourceFile): Declarations['a
       const meaning = program.meaningOfExpression(file, expression)
       const { place } = expression
       if (meaning?.kind === 'sdk' && decoratorNames.has(meaning.name)) return [{ name: meaning.name, place }]
-      // the SDK as a whole: whoever has it could take a decorator out of it
+      // code that holds the whole SDK could take a decorator out of it
       const isWhole = meaning?.kind === 'namespace' && meaning.from === sdkName && expression.kind === 'name'
       return isWhole ? [{ name: expression.name, place }] : []
     }),

@@ -1,14 +1,15 @@
 /** The files of a project's `migrations/`, in the order in which they run (contract 5.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import type { Declarations } from '../declaration.ts'
 import { reasonOf } from '../sources.ts'
-import { type MigrationText, readMigration } from './relations.ts'
+import { type MigrationText, readMigration } from './sql.ts'
 
-/** How a migration is called: a number, which gives its place in the order, then anything plain. */
+/** The name of a migration: a number, which decides the order, then plain characters. */
 export const migrationName = /^(\d+)[A-Za-z0-9_.-]*\.sql$/
 
-/** @param folder absolute; may be missing. @returns names of all files that may be migrations, in their order. */
+/** @param folder an absolute path, which may lead nowhere. @returns names of all files that may be migrations, in order. */
 export function migrationsIn(folder: string): string[] {
   if (!fs.existsSync(folder)) return []
   return fs
@@ -30,9 +31,9 @@ function numberOf(name: string): bigint {
   return BigInt(/^\d+/.exec(name)?.[0] ?? 0)
 }
 
-/** @param root absolute: the project's. @returns absolute paths. */
+/** @param root absolute path of the project. @returns absolute paths. */
 export function migrationsOf(root: string): string[] {
-  const folder = path.join(root, 'migrations')
+  const folder = path.join(root, projectPaths.migrations)
   return migrationsIn(folder).map((name) => path.join(folder, name))
 }
 
@@ -41,13 +42,13 @@ interface Migrations {
   unreadable: Declarations['unreadable']
 }
 
-/** @param root absolute. @returns a function that reads them all; a text that is the same is not taken apart again. */
+/** @returns a function that reads all migrations. It parses a file again only when its text has changed. */
 export function createMigrationReader(root: string): () => Migrations {
   let known = new Map<string, { sql: string; text: MigrationText }>()
   return () => {
     const unreadable: Declarations['unreadable'] = []
     const read = migrationsOf(root).flatMap((absolute) => {
-      const file = `migrations/${path.basename(absolute)}`
+      const file = `${projectPaths.migrations}/${path.basename(absolute)}`
       let sql: string | undefined
       try {
         sql = fs.readFileSync(absolute, 'utf8').replace(/^\ufeff/, '')

@@ -1,8 +1,8 @@
-/** Row-level policies in `migrations/`, as far as their speed can be read from the text: what each row calls anew. */
+/** Finds calls in row-level policies that Postgres runs once for each row (contract 5.3). */
 import type { PolicyCall } from '../declaration.ts'
-import type { MigrationText } from './relations.ts'
+import type { MigrationText } from './sql.ts'
 
-/** Calls of the claims' functions in policies that are not `(select …)`, which Postgres would run once. */
+/** Calls of the functions below in policies. Postgres runs `(select …)` around a call once for each statement. */
 export function unwrappedCalls({ file, statements }: MigrationText): PolicyCall[] {
   const found: PolicyCall[] = []
   for (const { tokens } of statements) {
@@ -21,4 +21,5 @@ export function unwrappedCalls({ file, statements }: MigrationText): PolicyCall[
   return found
 }
 
+/** The functions of schema `auth` that verify the claims each time. */
 const claimsFunctions: ReadonlySet<string> = new Set(['uid', 'jwt', 'has_permission'])

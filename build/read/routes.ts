@@ -1,5 +1,4 @@
-/** Methods that carry a decorator of the SDK: routes of controllers, handlers of webhooks. */
-
+/** Reads methods with a decorator of the SDK: routes of controllers, and handlers of webhooks. */
 import type { Member } from '../declaration.ts'
 import { sdkName } from '../declaration.ts'
 import type { Program } from '../program.ts'
@@ -29,17 +28,17 @@ export function readMembers(program: Program, file: SourceFile, members: readonl
         decorators.length > 0 || parameters.some((parameter) => parameter.decorators.length > 0),
     )
     .map(({ result, ...member }) => {
-      // a route sends what its handler returns, and looking up types is not free
+      // only webhooks drop results, and looking up types takes time
       const isDropped =
         result && member.decorators.some(({ name }) => name === 'On') && isAnyValue(program, file, result.typeNames)
       return { ...member, result: isDropped ? { text: result.text, place: result.place } : undefined }
     })
 }
 
-/** Types whose values are nothing, a `Response`, or unknown. */
+/** Types of results that a webhook does not drop: no value, a `Response`, or a type that says nothing. */
 const noValues = new Set(['void', 'undefined', 'null', 'never', 'any', 'unknown', 'Promise', 'Response', 'globalThis'])
 
-/** @param names of a declared type; absent: it is a value that was written out. */
+/** @param names in the declared type, or `undefined` where the result is a value that the code writes out. */
 function isAnyValue(program: Program, file: SourceFile, names: readonly string[] | undefined, depth = 0): boolean {
   if (!names) return true
   return names.some((name) => {
@@ -49,7 +48,7 @@ function isAnyValue(program: Program, file: SourceFile, names: readonly string[]
   })
 }
 
-/** The SDK's types by their own names, whatever they are called here; an alias as what it stands for. */
+/** The names in a type. The SDK's types have their own names, also where the file renames them, and aliases are resolved. */
 function namesOf(program: Program, file: SourceFile, names: readonly string[], depth = 0): string[] {
   return names.flatMap((name) => {
     const origin = file.imports.get(name)

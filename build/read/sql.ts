@@ -1,21 +1,32 @@
-/** SQL as text: its tokens and its statements, as psql tells them apart. Nothing here knows what a statement does. */
+/** Splits the text of a migration into statements and tokens, as psql does. Nothing here knows what a statement does. */
 
 export interface Token {
+  /** `text` is a string constant. A `sign` is one character of punctuation, or a number. */
   kind: 'word' | 'quoted' | 'text' | 'sign'
-  /** A word in lower case; a quoted name without its quotes; a text as it was written; one sign. */
+  /** A word is in lower case, a quoted name has lost its quotes, and a string constant is as the file writes it. */
   text: string
   start: number
   end: number
 }
 
 export interface SqlStatement {
-  /** At least one; without the semicolon. */
+  /** At least one token. The semicolon is not among them. */
   tokens: Token[]
 }
 
+export interface MigrationText {
+  /** Relative to the project, with `/`. */
+  file: string
+  statements: SqlStatement[]
+}
+
+export function readMigration(file: string, sql: string): MigrationText {
+  return { file, statements: statementsOf(sql) }
+}
+
 /**
- * White space and comments are passed over. A comment may hold another one, so its end is searched for by hand; a text may
- * be `'…'` (with `e` before it a backslash escapes) or `$tag$…$tag$`; what is not closed reaches to the end.
+ * One token, or white space, or a comment. Comments nest, so `commentEnd` finds their end. A string constant is `'…'`,
+ * `e'…'` with backslash escapes, or `$tag$…$tag$`. A string that is never closed reaches to the end of the text.
  */
 const lexeme =
   /(\s+|--[^\n]*)|(\/\*)|(\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([eE]'[^'\\]*(?:(?:''|\\[\s\S])[^'\\]*)*(?:'|\\?$)|(?:[uU]&|[bBxXnN])?'[^']*(?:''[^']*)*(?:'|$))|(?:[uU]&)?"([^"]*(?:""[^"]*)*)(?:"|$)|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|(\d[\w.]*)|([\s\S])/gy
@@ -55,7 +66,7 @@ function commentEnd(sql: string, start: number): number {
   return sql.length
 }
 
-/** A semicolon inside of parentheses, or of a function's `begin atomic … end`, ends no statement. */
+/** A semicolon inside parentheses, or inside a function's `begin atomic … end`, ends no statement. */
 export function statementsOf(sql: string): SqlStatement[] {
   const statements: SqlStatement[] = []
   let tokens: Token[] = []
@@ -85,7 +96,7 @@ export function statementsOf(sql: string): SqlStatement[] {
   return statements
 }
 
-/** `create [or replace] function` or `procedure`. */
+/** Whether the statement begins with `create [or replace] function` or `procedure`. */
 export function makesRoutine(tokens: readonly Token[]): boolean {
   if (tokens[0]?.text !== 'create') return false
   const what = tokens[1]?.text === 'or' ? tokens[3]?.text : tokens[1]?.text

@@ -1,16 +1,16 @@
-/** The shape of a refusal's definition. */
+/** The shape of a refusal's definition, with the rules for its wording. */
 
 export interface Definition<A> {
   severity?: 'warning'
-  /** The source at the place is not shown: it may be a secret. */
+  /** The source at the place may be a secret, so no output shows it. */
   isMasked?: true
-  /** When it is refused: one sentence without a full stop. */
+  /** States what is refused, in one sentence without a full stop. */
   summary: string
-  /** What would happen otherwise. */
+  /** States what would happen if the build accepted it. */
   why: string
-  /** One sentence, values quoted, no full stop. */
+  /** States what is wrong with which declaration, in one sentence with quoted values and without a full stop. */
   message: (about: A) => string
-  /** What to do. */
+  /** States what to do next. */
   fix: (about: A) => string
 }
 

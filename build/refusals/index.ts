@@ -1,6 +1,6 @@
 /**
- * The catalogue of refusals: the only wording of any of them (contract 8.2). A slug is the name of the refusal
- * everywhere: in the output, in the tests' fixtures, in the documentation.
+ * The catalogue of refusals (contract 8.2). A slug names a refusal everywhere: in the output, in the fixtures of the tests and
+ * in `docs/refusals.md`. The file of a slug's group has its only wording.
  */
 import type { Location, Span } from '../declaration.ts'
 import { bundle } from './bundle.ts'
@@ -12,41 +12,169 @@ import { routes } from './routes.ts'
 import { schemas } from './schemas.ts'
 import { webhooks } from './webhooks.ts'
 
-/** In the order of the documentation. */
-export const groups = { declarations, container, routes, schemas, gates, webhooks, bundle } satisfies Record<
-  string,
-  Record<string, Definition<never>>
->
+/** Every slug below the name of its file, in the order of the documentation. `test/shape/lists.test.ts` proves it complete. */
+export const slugs = {
+  /** Files, classes, decorators and their arguments: `declarations.ts`. */
+  declarations: [
+    'syntax-error',
+    'file-unreadable',
+    'import-lost',
+    'entry-without-module',
+    'entry-with-two-modules',
+    'default-export',
+    'class-not-exported',
+    'class-abstract',
+    'class-with-two-roles',
+    'decorator-twice',
+    'decorator-not-called',
+    'decorator-not-imported',
+    'decorator-as-value',
+    'decorator-misplaced',
+    'decorator-unknown',
+    'option-not-constant',
+    'option-unknown',
+    'option-missing',
+    'option-malformed',
+    'option-twice',
+    'argument-missing',
+    'argument-superfluous',
+    'handler-unfit',
+    'handler-twice',
+    'decorator-foreign',
+    'tsconfig-without-decorators',
+    'tsconfig-with-metadata',
+    'wrapper-not-called',
+    'hook-not-called',
+  ],
+  /** Modules, their lists and the dependencies of classes: `container.ts`. */
+  container: [
+    'class-not-listed',
+    'listed-in-the-wrong-list',
+    'module-cycle',
+    'application-default-misplaced',
+    'export-not-provided',
+    'dependency-not-a-class',
+    'dependency-not-provided',
+    'dependency-not-exported',
+    'dependency-cycle',
+    'base-unreadable',
+    'provider-not-injectable',
+    'recipe-malformed',
+    'recipe-not-assignable',
+    'recipe-twice',
+    'listed-twice',
+    'provided-twice',
+  ],
+  /** Paths, routes and the parameters of handlers: `routes.ts`. */
+  routes: [
+    'path-malformed',
+    'path-reserved',
+    'route-twice',
+    'route-ambiguous',
+    'parameter-without-injector',
+    'parameter-with-two-injectors',
+    'path-parameter-unknown',
+    'body-on-bodyless-route',
+    'body-twice',
+    'routes-inherited',
+    'path-parameter-unused',
+  ],
+  /** Schemas, and types that no schema checks: `schemas.ts`. */
+  schemas: [
+    'schema-not-standard',
+    'body-unchecked',
+    'text-typed-otherwise',
+    'schema-value-not-standard',
+    'schema-not-evaluated',
+    'schema-partly-unsaid',
+    'result-partly-unsaid',
+    'text-refused-by-schema',
+  ],
+  /** Rules, row-level security and CORS: `gates.ts`. */
+  gates: [
+    'permission-malformed',
+    'role-unknown',
+    'permission-unknown',
+    'user-on-public-route',
+    'optional-user-on-required-route',
+    'gate-never-admits-anonymous',
+    'service-role-in-project',
+    'management-route-unguarded',
+    'user-type-mismatch',
+    'optional-user-not-nullable',
+    'policy-call-per-row',
+    'table-without-row-security',
+    'view-runs-as-owner',
+    'cors-open',
+    'cors-misplaced',
+  ],
+  /** Webhooks and their events: `webhooks.ts`. */
+  webhooks: [
+    'webhook-without-scheme',
+    'webhook-with-two-schemes',
+    'webhook-name-missing',
+    'webhook-name-malformed',
+    'webhook-name-twice',
+    'webhook-provider-unknown',
+    'webhook-secret-inline',
+    'webhook-without-events',
+    'webhook-event-twice',
+    'webhook-event-impossible',
+    'webhook-signs-without-body',
+    'webhook-timestamp-without-header',
+    'webhook-timestamp-unsigned',
+    'webhook-placeholder-unknown',
+    'webhook-id-literal',
+    'webhook-verify-misplaced',
+    'webhook-result-dropped',
+    'injector-in-webhook',
+  ],
+  /** Code that the worker could not load or run: `bundle.ts`. */
+  bundle: [
+    'bundle-failed',
+    'io-outside-request',
+    'ambient-outside-request',
+    'eval-in-source',
+    'eval-in-package',
+    'reflect-metadata-reached',
+    'bundle-over-budget',
+  ],
+} as const
+
+/** The definitions of each group. */
+export const groups = { declarations, container, routes, schemas, gates, webhooks, bundle } satisfies {
+  [Group in keyof typeof slugs]: Record<(typeof slugs)[Group][number], Definition<never>>
+}
 
 export const refusals = { ...declarations, ...container, ...routes, ...schemas, ...gates, ...webhooks, ...bundle }
 
 export type Slug = keyof typeof refusals
 
-/** `P` is `Span` as it is judged, `Location` as it is said. */
+/** One finding. Its places are a `Span` while declarations are checked, and a `Location` once it is printed. */
 export interface Refusal<P extends Span = Location> {
   slug: Slug
   severity: 'error' | 'warning'
-  /** One sentence, values quoted, no full stop. */
+  /** States what is wrong, in one sentence without a full stop. */
   message: string
   place: P
-  /** What to do. */
+  /** States what to do next. */
   fix: string
   related: Related<P>[]
-  /** The source at the place may be a secret: it is not shown. */
+  /** The source at the place may be a secret, so no output shows it. */
   isMasked: boolean
-  /** What `--fix` does: exactly what `fix` says; empty where that takes a decision. */
+  /** The edits by which `--fix` does what `fix` says. Empty where that takes a decision. */
   edits: Edit[]
-  /** It may only seem so, because something cannot be read or found that is refused itself. */
+  /** The finding may follow from a file or an import that cannot be read and is refused itself. */
   isConsequence?: true
 }
 
-/** A second place that the refusal is about. */
+/** A further place that the refusal concerns. */
 export interface Related<P extends Span = Location> {
   message: string
   place: P
 }
 
-/** The text at a place is replaced; one without extent inserts. */
+/** Replaces the text at a place. A place without extent inserts the text. */
 export interface Edit {
   place: Span
   text: string
@@ -54,12 +182,16 @@ export interface Edit {
 
 type About<S extends Slug> = (typeof refusals)[S] extends Definition<infer A> ? A : never
 
-/** Marks a refusal that is said only where everything could be read. @param isLost whether it depends on what could not. */
+/**
+ * Marks a refusal that is reported only where everything could be read.
+ *
+ * @param isLost whether it depends on a file or an import that could not be read.
+ */
 export function consequence(one: Refusal<Span>, isLost: boolean | undefined): Refusal<Span> {
   return isLost ? { ...one, isConsequence: true } : one
 }
 
-/** One refusal of the catalogue, at its place. */
+/** @returns one refusal of the catalogue at its place. */
 export function refusal<S extends Slug>(
   slug: S,
   place: Span,

@@ -1,8 +1,9 @@
-/** What must not run where it stands: I/O and ambient services outside a request, code made from text. */
+/** Checks code that the Workers runtime refuses: I/O and ambient services outside a request, and code made from text. */
 import { type Application, listings } from '../application.ts'
 import { ambientServices, type EarlyCall, type Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 
+/** Global functions that the Workers runtime refuses outside a request. */
 const globalIo: ReadonlySet<string> = new Set([
   'fetch',
   'setTimeout',
@@ -11,9 +12,10 @@ const globalIo: ReadonlySet<string> = new Set([
   'crypto.randomUUID',
   'crypto.getRandomValues',
 ])
+/** Global classes whose instances open a connection. */
 const globalNew: ReadonlySet<string> = new Set(['WebSocket', 'EventSource'])
 
-/** What packages export that opens a connection: `*` is all that is constructed, or called. */
+/** Exports of packages that open a connection when they are constructed or called. `*` stands for every export. */
 const packageIo: Readonly<Record<string, readonly string[]>> = {
   '@neondatabase/serverless': ['Pool', 'Client'],
   'cloudflare:sockets': ['connect'],
@@ -43,9 +45,9 @@ export function checkBundle(application: Application): Refusal<Span>[] {
   ]
 }
 
-/** An instance that handlers make themselves is made in a request. */
+/** Whether the call runs before a request. An instance that a handler constructs itself is constructed in a request. */
 function isEarly(application: Application, { className, from, place }: EarlyCall): boolean {
-  // outside of a request an ambient service throws in every program, I/O only in the worker
+  // outside of a request an ambient service throws in every program, and I/O only in the worker
   if (className === undefined) return 'sdk' in from || application.declarations.bundled.has(place.file)
   const declaration = application.byId.get(`${place.file}#${className}`)
   const isBuilt = (['controllers', 'providers'] as const).some((list) =>
@@ -55,7 +57,8 @@ function isEarly(application: Application, { className, from, place }: EarlyCall
 }
 
 function checkEarlyCall({ name, from, isNew, className, place }: EarlyCall): Refusal<Span>[] {
-  const where = className === undefined ? 'while the module is loaded' : `while an instance of ${className} is built`
+  const where =
+    className === undefined ? 'while the module is loaded' : `while an instance of ${className} is constructed`
   const call = isNew ? `new ${name}()` : `${name}()`
   if ('sdk' in from) {
     return ambientServices.has(from.sdk) ? [refusal('ambient-outside-request', place, { call: name, where })] : []

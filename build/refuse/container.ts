@@ -1,16 +1,16 @@
-/** Dependencies: each is a class, somebody provides it where it is needed, and nobody needs itself. */
+/** Checks dependencies: each is a class, a module provides it where it is needed, and there is no cycle. */
 import { type Application, answerTo, classesIn, exportsOf, listings, visibleIn } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option, roles, type Span } from '../declaration.ts'
 import { insertion, sdkNameIn } from '../edits.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
-import { notExported } from './declarations.ts'
+import { notExportedRefusal } from './declarations.ts'
 import { cycles } from './modules.ts'
 import { checkHooks, checkWrappers } from './never-called.ts'
 import { checkRecipes, isSubtype } from './recipes.ts'
 
 export function checkContainer(application: Application): Refusal<Span>[] {
   const refused: Refusal<Span>[] = []
-  const judged = new Set<ClassDeclaration>()
+  const checked = new Set<ClassDeclaration>()
   const provided = listings(application, 'providers')
   const visible = new Map<ClassDeclaration, ReadonlySet<ClassDeclaration>>()
   const visibleFrom = (module: ClassDeclaration) => {
@@ -19,14 +19,14 @@ export function checkContainer(application: Application): Refusal<Span>[] {
     return found
   }
   for (const { module, declaration } of [...listings(application, 'controllers'), ...provided]) {
-    if (!judged.has(declaration)) refused.push(...checkTypes(declaration))
-    judged.add(declaration)
+    if (!checked.has(declaration)) refused.push(...checkTypes(declaration))
+    checked.add(declaration)
     refused.push(...checkMissing(application, module, declaration, visibleFrom(module)))
   }
   for (const { declaration } of provided) {
-    const isDecorated = roles.some((role) => hasRole(declaration, role)) // one of another kind is in the wrong list
+    const isDecorated = roles.some((role) => hasRole(declaration, role)) // a class of another kind is refused for its list
     if (declaration.decorators.length === 0 && declaration.exportName === undefined) {
-      refused.push(notExported(declaration))
+      refused.push(notExportedRefusal(declaration))
     }
     if (!isDecorated && declaration.isAbstract) {
       refused.push(
@@ -43,9 +43,9 @@ export function checkContainer(application: Application): Refusal<Span>[] {
   for (const { declaration } of provided)
     if (declaration.decorators.length === 0) refused.push(...checkHooks(declaration))
   return [
-    ...unique([...refused, ...checkRecipes(application)]),
-    ...checkWrappers(new Set(provided.map(({ declaration }) => declaration)), judged),
-    ...checkCycles(application, [...judged]),
+    ...withoutRepeats([...refused, ...checkRecipes(application)]),
+    ...checkWrappers(new Set(provided.map(({ declaration }) => declaration)), checked),
+    ...checkCycles(application, [...checked]),
   ]
 }
 
@@ -69,7 +69,7 @@ function checkMissing(
     const needed = target === undefined ? undefined : byId.get(target)
     return !needed || visible.has(needed)
   })
-  // what the imports would bring may not be known, and that is said
+  // an import that cannot be read may provide it, and is refused itself
   if (isProvided || !isReadableList(module, 'imports')) return []
   return declaration.dependencies.flatMap(({ target, place }) => {
     const needed = target === undefined ? undefined : byId.get(target)
@@ -89,7 +89,7 @@ function checkMissing(
   })
 }
 
-/** An abstract class cannot be listed: which class answers for it, a recipe says. */
+/** The recipe that provides an abstract class, which a module cannot list itself. */
 function recipeFor({ byId, declarations }: Application, needed: ClassDeclaration): { recipe?: string } {
   if (!needed.isAbstract) return {}
   const fitting = declarations.classes.filter((one) => !one.isAbstract && isSubtype(byId, one, needed.id))
@@ -98,8 +98,8 @@ function recipeFor({ byId, declarations }: Application, needed: ClassDeclaration
 
 /** Whether every item of a module's list is a class of the project. */
 function isReadableList(module: ClassDeclaration, list: string): boolean {
-  const fact = option(decoratorOf(module, 'Module')?.arguments[0], list)
-  return !fact || (fact.kind === 'list' && fact.items.every(({ kind }) => kind === 'class'))
+  const given = option(decoratorOf(module, 'Module')?.arguments[0], list)
+  return !given || (given.kind === 'list' && given.items.every(({ kind }) => kind === 'class'))
 }
 
 function checkCycles(application: Application, declarations: ClassDeclaration[]): Refusal<Span>[] {
@@ -116,8 +116,8 @@ function checkCycles(application: Application, declarations: ClassDeclaration[])
   })
 }
 
-/** A class in two modules is judged in both; the same finding is said once. */
-function unique(refused: Refusal<Span>[]): Refusal<Span>[] {
+/** Reports a finding once where two modules list the class. */
+function withoutRepeats(refused: Refusal<Span>[]): Refusal<Span>[] {
   const seen = new Set<string>()
   return refused.filter(({ slug, place, message }) => {
     const key = `${slug} ${place.file}:${place.start} ${message}`

@@ -1,4 +1,4 @@
-/** Classes and decorators as such: where they stand, and whether the worker could import them. */
+/** Checks classes and decorators: their places, and whether the worker could import them. */
 import { nearest } from '../../src/wire/nearest.ts'
 import { type Application, hasForeignDecorator } from '../application.ts'
 import {
@@ -19,7 +19,7 @@ import {
 import { insertion, sdkNameIn } from '../edits.ts'
 import { hintFor, isServerFramework } from '../elsewhere.ts'
 import { type Edit, type Refusal, refusal } from '../refusals/index.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { checkHooks } from './never-called.ts'
 import { once } from './once.ts'
 
@@ -51,8 +51,8 @@ export function checkDeclarations(application: Application, context: BuildContex
 }
 
 /**
- * What nobody declares throws as the worker loads. A name that resembles none of ours may mean something in a function
- * around it, or to another framework: it counts on a class that has a role.
+ * A name without a declaration throws as the worker loads. A name that resembles no decorator of the SDK may be a parameter of
+ * a function around it, or belong to another framework. It is refused on a class that has a role.
  */
 function checkUnimported(application: Application, { name, place, classId }: UnimportedDecorator): Refusal<Span>[] {
   if (decoratorNames.has(name)) {
@@ -70,8 +70,8 @@ function nearestDecorator(name: string): string | undefined {
 }
 
 /**
- * A class that has a role is meant to be read, and one that a module lists; there a decorator of the project's own may be
- * just that.
+ * Whether a decorator from elsewhere is a mistake for the SDK's. On a class with a role it always is. On a class without a role
+ * that a module lists, it is a mistake if a package exports it: the project may have a decorator of that name itself.
  */
 function isMeant(
   { byId, modules }: Application,
@@ -125,20 +125,20 @@ const checkClass = once((declaration, application) => {
     refused.push(refusal('class-with-two-roles', role.place, { name, roles: roleNames }, related))
   }
   if (declaration.isDefaultExport)
-    refused.push(refusal('default-export', place, { name }, [], named(application, declaration)))
-  else if (declaration.exportName === undefined) refused.push(notExported(declaration))
+    refused.push(refusal('default-export', place, { name }, [], namedExportEdits(application, declaration)))
+  else if (declaration.exportName === undefined) refused.push(notExportedRefusal(declaration))
   if (declaration.isAbstract) refused.push(refusal('class-abstract', place, { name, role: role.name }))
   return refused
 })
 
-/** Exact where nobody imports the default. */
-function named({ declarations }: Application, { id, defaultKeyword, name }: ClassDeclaration): Edit[] {
+/** The edit that turns a default export into a named one. Empty where a file imports the default. */
+function namedExportEdits({ declarations }: Application, { id, defaultKeyword, name }: ClassDeclaration): Edit[] {
   const isImported = declarations.defaultImports.includes(id.slice(0, id.lastIndexOf('#')))
   if (!defaultKeyword || isImported || name === 'default') return []
   return [{ place: defaultKeyword, text: '' }]
 }
 
-export function notExported({ name, place, file, keyword, isTypeExported }: ClassDeclaration): Refusal<Span> {
+export function notExportedRefusal({ name, place, file, keyword, isTypeExported }: ClassDeclaration): Refusal<Span> {
   const edits = isTypeExported ? [] : [insertion(file, keyword, 'export ')]
   return refusal('class-not-exported', place, { name }, [], edits)
 }
@@ -171,7 +171,7 @@ function checkMember(
   return refused
 }
 
-/** @param misplaced says where a decorator belongs that does not belong here. */
+/** @param misplaced returns where a decorator belongs, or `undefined` where it stands in its place. */
 function checkDecorators(
   decorators: readonly Decorator[],
   misplaced: (decorator: Decorator) => string | undefined,
@@ -199,12 +199,13 @@ function checkDecorators(
   })
 }
 
+/** Words for the reasons of `Member.unfit` that are no adjectives. */
 const unfitness: Record<string, string> = {
   abstract: 'without a body',
   'computed name': 'named by a computation',
 }
 
-/** How a decorator is called that cannot be called with nothing. */
+/** Example calls of the decorators that need an argument. */
 const forms: Record<string, string> = {
   Webhook: "@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })",
   On: "@On('invoice.paid')",

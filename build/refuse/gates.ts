@@ -1,4 +1,4 @@
-/** Rules: well-formed at every level, and in accord with what the handler injects. */
+/** Checks rules: they are well-formed at every level, and agree with the injectors of the handler. */
 
 import { nearest } from '../../src/wire/nearest.ts'
 import { covers, permission } from '../../src/wire/permissions.ts'
@@ -17,13 +17,13 @@ import { type ResolvedGate, resolveGate, ruleOf } from '../gates.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, routesOf } from '../routes.ts'
 import { describe } from '../values.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 import { checkForm, type Form } from './options.ts'
 
 const rule: Form = {
   is: 'record',
-  isStrict: true, // `role: undefined` would silently mean: whoever is signed in
+  isStrict: true, // `role: undefined` would let every signed-in user in
   keys: {
     required: { is: 'boolean' },
     role: { is: 'string' },
@@ -48,7 +48,7 @@ export function checkGates(application: Application, context: BuildContext): Ref
   ]
 }
 
-/** What users may reach shows them their own rows alone, or is said to be public (contract 5.5). */
+/** A relation that users reach must guard its rows, or a comment on it must say that it is public (contract 5.5). */
 function checkRelation({ name, kind, place, granted, isPublic, ...relation }: Relation): Refusal<Span>[] {
   if (!granted || isPublic) return []
   const { to } = granted
@@ -78,7 +78,7 @@ const checkClass = once((declaration, application, context) => {
   return refused
 })
 
-/** A parameter without a type is nobody's claim. */
+/** A parameter without a type, or with `any`, claims nothing that could be wrong. */
 function checkType(name: string, { type, typeNames, typePlace }: HandlerParameter): Refusal<Span>[] {
   const isOpen = type === '' || typeNames.includes('any') || typeNames.includes('unknown') || type.startsWith('{')
   if (isOpen || (name !== 'User' && name !== 'OptionalUser')) return []

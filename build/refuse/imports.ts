@@ -1,9 +1,9 @@
-/** Imports that lead nowhere, and files that cannot be read: each said once, whatever follows from it. */
+/** Checks imports and files: each import that leads to no file, and each unreadable file, is reported once. */
 import type { Declarations, LostImport, Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { packageNameOf } from '../specifiers.ts'
 
-/** How many further places of one package or alias are shown. */
+/** Number of further places that the refusal of one package or alias shows: more would hide the other refusals. */
 const shownPlaces = 2
 
 export function checkImports({ lostImports, unreadable }: Declarations): Refusal<Span>[] {
@@ -26,7 +26,7 @@ export function checkImports({ lostImports, unreadable }: Declarations): Refusal
   return [...lost, ...failed]
 }
 
-/** One missing package, or one missing alias, is one mistake; a path is wrong where it stands. */
+/** A missing package or alias is one mistake in all its places. A wrong path is a mistake of its own in each place. */
 function keyOf({ kind, specifier, place, alias }: LostImport): string {
   if (kind === 'builtin') return `builtin ${specifier}`
   if (kind === 'package') return `package ${packageNameOf(specifier)}`

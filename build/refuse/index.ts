@@ -1,10 +1,10 @@
-/** All refusals of a project at once, sorted by place. Pure: tests feed it plain declarations. */
-import type { DeclaredRole } from '../../src/wire/project.ts'
+/** Checks a whole application and returns all refusals at once. Pure: tests call it with plain declarations. */
 import { type Application, constructedIn } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option, type Span } from '../declaration.ts'
 import type { Refusal, Slug } from '../refusals/index.ts'
 import { checkBundle } from './bundle.ts'
 import { checkContainer } from './container.ts'
+import type { BuildContext } from './context.ts'
 import { checkDeclarations } from './declarations.ts'
 import { checkGates } from './gates.ts'
 import { checkImports } from './imports.ts'
@@ -14,36 +14,16 @@ import { checkRoutes } from './routes.ts'
 import { checkSchemas } from './schemas.ts'
 import { checkWebhooks } from './webhooks.ts'
 
-/** What a project may not take, and what else it declares. */
-export interface BuildContext {
-  /** Path prefixes that somebody else answers. */
-  reserved: readonly Reserved[]
-  /** Declared in `stack/roles.json`. */
-  roles: readonly DeclaredRole[]
-  /**
-   * Paths below which every route administers the stack, and so declares `serviceRole` (contract 4.6). The auth module alone has
-   * such paths: without them, the rule itself is refused.
-   */
-  administered?: readonly string[] | undefined
-  /** Rules that are not in force: what shows that each of them is needed. */
-  without?: ReadonlySet<Slug>
-}
-
-export interface Reserved {
-  /** Without a trailing slash. */
-  path: string
-  owner: string
-}
-
-/** What may only seem so while a file with a module in it does not parse: its lists are not known. */
-const ofLists = new Set<Slug>([
+/** Refusals that may be wrong while a file with a module does not parse, because the module's lists are not known. */
+const listSlugs = new Set<Slug>([
   'class-not-listed',
   'dependency-not-provided',
   'entry-without-module',
   'export-not-provided',
 ])
 
-export function refuse(application: Application, context: BuildContext): Refusal<Span>[] {
+/** @returns the refusals, sorted by file and place. */
+export function checkApplication(application: Application, context: BuildContext): Refusal<Span>[] {
   const { syntaxErrors, classes, entry, lostImports, unreadable } = application.declarations
   const unparsed = new Set(syntaxErrors.map(({ place }) => place.file))
   const isComplete = syntaxErrors.length + lostImports.length + unreadable.length === 0
@@ -62,7 +42,7 @@ export function refuse(application: Application, context: BuildContext): Refusal
     ...checkWebhooks(application),
   ].filter(({ place, slug }) => {
     if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
-    return !unparsed.has(place.file) && !(hasUnreadLists && ofLists.has(slug))
+    return !unparsed.has(place.file) && !(hasUnreadLists && listSlugs.has(slug))
   })
   const all = [...checkImports(application.declarations), ...checkDeclarations(application, context), ...refusals]
   return all
@@ -70,7 +50,7 @@ export function refuse(application: Application, context: BuildContext): Refusal
     .sort(byPlace)
 }
 
-/** The classes that a module may mean by a name whose import leads nowhere, with all that these list: where each stands. */
+/** Places of the classes that a module may list by a name whose import leads to no file, and of all that these list. */
 function maybeListed({ byId, declarations, modules }: Application): Set<string> {
   const lost = new Set(modules.flatMap(lostNames))
   const found = new Set(declarations.classes.filter(({ name }) => lost.has(name)))
@@ -89,13 +69,14 @@ function keyOf({ file, start }: Span): string {
 function lostNames(module: ClassDeclaration): string[] {
   const record = decoratorOf(module, 'Module')?.arguments[0]
   return ['imports', 'controllers', 'providers'].flatMap((list) => {
-    const fact = option(record, list)
-    return (fact?.kind === 'list' ? fact.items : []).flatMap((item) =>
+    const given = option(record, list)
+    return (given?.kind === 'list' ? given.items : []).flatMap((item) =>
       item.kind === 'unknown' && item.isLost ? [item.text] : [],
     )
   })
 }
 
+/** Orders refusals by file, place and slug. */
 export function byPlace({ place: a, slug: one }: Refusal<Span>, { place: b, slug: other }: Refusal<Span>): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return a.start - b.start || (one < other ? -1 : one > other ? 1 : 0)

@@ -1,15 +1,15 @@
-/** Parameters of handlers: each receives one thing that its route has. */
+/** Checks the parameters of handlers: each has one injector, and its route has what the injector names. */
 import { nearest } from '../../src/wire/nearest.ts'
 import { type Application, hasForeignDecorator } from '../application.ts'
 import { type Decorator, hasRole, injectors, type Member, methods, type Span, text } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, parametersOf, routesOf } from '../routes.ts'
 import { isWholeQuery } from '../schemas.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 import { checkArguments, type Form } from './options.ts'
 
-/** The injectors that take a name. */
+/** Example calls of the injectors that take a name. */
 const named: Record<string, string> = {
   Param: "@Param('id')",
   Query: "@Query('page')`, or for all of it `@Query(schema)",
@@ -51,14 +51,14 @@ function checkHandler(
       const near = unread.length === 1 ? unread[0] : resembled
       const mistaken = read.filter((name) => name !== undefined && !names.includes(name))
       const isAlone = mistaken.length === 1 && routeDecorators(member).length === 1
-      // one that resembles it is a slip; another one may mean that the path is wrong
+      // a name that resembles the asked one is a slip. With any other name the path may be wrong
       const isExact = resembled === near && isAlone && !('isElsewhere' in argument!)
       const edits = isExact ? [{ place: argument!.place, text: `'${near}'` }] : []
       refused.push(refusal('path-parameter-unknown', argument!.place, { name: asked, path: path!, near }, [], edits))
     }
   }
   refused.push(...checkUnread(member, decorator, path, names ?? [], read))
-  if (member.decorators[0] !== decorator) return refused // what does not depend on the route is said once
+  if (member.decorators[0] !== decorator) return refused // the checks below do not depend on the route
   if (second)
     refused.push(refusal('body-twice', second.place, {}, [{ message: 'the first is here', place: body!.place }]))
   const isForeign = hasForeignDecorator(application, controller, member)
@@ -82,7 +82,10 @@ function routeDecorators({ decorators }: Member): Decorator[] {
   return decorators.filter(({ name }) => Object.hasOwn(methods, name))
 }
 
-/** The request itself may be read for everything; a name that is not known may be any. */
+/**
+ * Checks that the handler takes each parameter of the path. Through `@Req()` a handler can read every parameter, and a name
+ * that the build cannot compute may be any of them.
+ */
 function checkUnread(
   member: Member,
   decorator: Decorator,
@@ -94,7 +97,7 @@ function checkUnread(
   const isSaid = member.parameters.some((parameter) => parameter.decorators.length === 0)
   if (isSaid || path === undefined || read.includes(undefined) || decorators.some(({ name }) => name === 'Req'))
     return []
-  const isMistaken = read.some((name) => !names.includes(name!)) // said already, with the name that it resembles
+  const isMistaken = read.some((name) => !names.includes(name!)) // refused already, with the name that it resembles
   const unread = isMistaken ? [] : names.filter((name) => !read.includes(name))
   return unread.map((name) =>
     refusal('path-parameter-unused', (decorator.arguments[0] ?? decorator).place, { name, path }),

@@ -1,4 +1,4 @@
-/** Modules: one root, every class in a list where it belongs, no circles. */
+/** Checks modules: one root, every class in the list of its kind, and no circles. */
 import { type Application, classesIn, constructedIn, exportsOf } from '../application.ts'
 import {
   type ClassDeclaration,
@@ -23,7 +23,7 @@ const options: Form = {
     controllers: { is: 'classes' },
     providers: { is: 'providers' },
     exports: { is: 'classes' },
-    auth: { is: 'anything' }, // judged with the other gates
+    auth: { is: 'anything' }, // `gates.ts` checks it
     cors: {
       is: 'record',
       keys: {
@@ -38,6 +38,7 @@ const options: Form = {
   },
 }
 
+/** The beginning of a file, for a refusal that concerns the file as a whole. */
 const start: Omit<Span, 'file'> = { start: 0, end: 0 }
 
 export function checkModules(application: Application): Refusal<Span>[] {
@@ -82,7 +83,7 @@ function checkOpenCredentials(cors: StaticValue | undefined): Refusal<Span>[] {
   return [refusal('cors-open', credentials.place, { beside: '`credentials`' })]
 }
 
-/** The list that a class with this decorator stands in. */
+/** The list in which a module names a class with this decorator. */
 const lists = { Controller: 'controllers', Webhook: 'providers', Injectable: 'providers', Module: 'imports' } as const
 
 function checkUnlisted(application: Application): Refusal<Span>[] {
@@ -103,7 +104,7 @@ function checkUnlisted(application: Application): Refusal<Span>[] {
   return declarations.classes.flatMap((declaration) => {
     const { id, name, place } = declaration
     const role = (['Controller', 'Webhook', 'Module', 'Injectable'] as const).find((one) => hasRole(declaration, one))
-    // said already: as a default export, or where somebody needs it and nobody provides it
+    // refused already as a default export, or where a class needs it and no module provides it
     if (!role || declaration.isDefaultExport || seen.has(id) || needed.has(id) || roots.includes(byId.get(id)!))
       return []
     return [refusal('class-not-listed', place, { name, list: lists[role] })]
@@ -143,7 +144,7 @@ function checkLists({ byId, declarations }: Application, module: ClassDeclaratio
   const wrong = (list: string, belongs: string, isFitting: (declaration: ClassDeclaration) => boolean) =>
     listed(module, list).flatMap(({ id, place }) => {
       const declaration = byId.get(id)
-      // said already, where its own decorator comes from elsewhere
+      // refused already where its own decorator comes from elsewhere
       if (!declaration || isFitting(declaration) || foreign.has(id)) return []
       const role = roles.find((one) => hasRole(declaration, one))
       const proper = role && lists[role]
@@ -186,7 +187,7 @@ export interface Edge {
   place: Span
 }
 
-/** Each circle of a graph once, as its edges. */
+/** @returns each circle of a graph once, as its edges. */
 export function cycles(
   nodes: readonly ClassDeclaration[],
   edgesOf: (node: ClassDeclaration) => { to: ClassDeclaration; place: Span }[],

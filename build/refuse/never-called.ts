@@ -1,4 +1,4 @@
-/** Classes and methods that another framework would call, and that nothing calls here. */
+/** Checks for classes and methods that another framework would call, and that this runtime never calls. */
 import { type ClassDeclaration, hasRole, type Span } from '../declaration.ts'
 import { hooks, wrappers } from '../elsewhere.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
@@ -11,7 +11,7 @@ export function checkHooks(declaration: ClassDeclaration): Refusal<Span>[] {
   return found.map((name) => refusal('hook-not-called', place, { name, className }))
 }
 
-/** A provider that another class takes may be called by that class. */
+/** A class that injects the provider may call its method, so only other providers are refused. */
 export function checkWrappers(
   providers: ReadonlySet<ClassDeclaration>,
   constructed: ReadonlySet<ClassDeclaration>,
@@ -27,7 +27,7 @@ export function checkWrappers(
   )
 }
 
-/** What the class is by its own word, or by its name and its method together. */
+/** The kind of wrapper that the class implements, or that its name and its method together suggest. */
 function wrapperOf({ name, implemented, memberNames }: ClassDeclaration): (typeof wrappers)[number] | undefined {
   return wrappers.find(
     ({ type, suffix, method }) =>

@@ -1,4 +1,4 @@
-/** Recipes among the providers: the class that is used can stand for the one that is provided, and each class has one answer. */
+/** Checks recipes among the providers: the used class extends or implements the provided one, and each class has one answer. */
 import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
@@ -15,14 +15,14 @@ import { hintFor } from '../elsewhere.ts'
 import { consequence, type Refusal, refusal } from '../refusals/index.ts'
 import { describe } from '../values.ts'
 
-/** What another container is told, and what takes its place here. */
+/** Keys of other containers' recipes, each with what to do instead. */
 const others: Record<string, string> = {
-  useValue: 'export the value from a file, and import it where it is needed: it needs no container',
-  useFactory: 'write a class with `@Injectable()` whose constructor does what the factory does',
-  useExisting: 'type the parameter by the class that is there already',
+  useValue: 'export the value from a file, and import it where it is needed',
+  useFactory: 'write a class with `@Injectable()` whose constructor does the work of the factory',
+  useExisting: 'type the parameter by the class that exists already',
 }
 
-/** Judges one item of `providers` that is an object. */
+/** Checks one item of `providers` that is an object. */
 export function checkRecipe(item: StaticValue & { kind: 'record' }): Refusal<Span>[] {
   const hidden = item.entries.find(({ key }) => unreadable.has(key))
   if (hidden) {
@@ -43,24 +43,24 @@ export function checkRecipe(item: StaticValue & { kind: 'record' }): Refusal<Spa
     return [refusal('recipe-malformed', stranger.keyPlace, { reason: `has no "${stranger.key}"`, instead: undefined })]
   }
   return (['provide', 'useClass'] as const).flatMap((key) => {
-    const fact = option(item, key)
-    if (fact?.kind === 'class') return []
-    if (!fact) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
-    const found = fact.kind === 'unknown' ? `\`${fact.text}\`` : describe(fact)
-    const instead = key === 'provide' ? insteadOf(fact) : undefined
+    const given = option(item, key)
+    if (given?.kind === 'class') return []
+    if (!given) return [refusal('recipe-malformed', item.place, { reason: `needs "${key}"`, instead: undefined })]
+    const found = given.kind === 'unknown' ? `\`${given.text}\`` : describe(given)
+    const instead = key === 'provide' ? insteadOf(given) : undefined
     const about = { reason: `takes a class of this project as "${key}", not ${found}`, instead }
-    return [consequence(refusal('recipe-malformed', fact.place, about), fact.kind === 'unknown' && fact.isLost)]
+    return [consequence(refusal('recipe-malformed', given.place, about), given.kind === 'unknown' && given.isLost)]
   })
 }
 
-/** What takes the place of a name to inject by. */
+/** The fix for a recipe that provides something else than a class. */
 function insteadOf(provided: StaticValue): string | undefined {
   if (provided.kind === 'unknown') return hintFor(provided.text)
   if (provided.kind !== 'literal') return undefined
-  return 'provide a class, and type the constructor parameter by it: there are no names to inject by'
+  return 'provide a class, and type the constructor parameter by it, because there are no injection tokens'
 }
 
-/** All recipes of the modules that the root reaches. */
+/** Checks all recipes of the modules that the root reaches. */
 export function checkRecipes({ byId, modules }: Application): Refusal<Span>[] {
   const first = new Map<ClassId, { answer: ClassId; place: Span }>()
   for (const module of modules) {
@@ -81,7 +81,7 @@ export function checkRecipes({ byId, modules }: Application): Refusal<Span>[] {
         refused.push(
           refusal('recipe-malformed', useClass.place, {
             reason: `uses a provider, and ${used.name} has @${role}`,
-            instead: 'move what is needed of it into a class of its own',
+            instead: 'move the code that is needed into a class of its own',
           }),
         )
       }
@@ -95,7 +95,7 @@ export function checkRecipes({ byId, modules }: Application): Refusal<Span>[] {
   )
 }
 
-/** Whether a class is another one, extends it or says that it implements it: by its own words, the types are tsc's to check. */
+/** Whether a class is another one, extends it or implements it. Only the clauses count: `tsc` checks the members. */
 export function isSubtype(
   byId: ReadonlyMap<ClassId, ClassDeclaration>,
   declaration: ClassDeclaration,

@@ -1,24 +1,24 @@
-/** Paths: well-formed, not somebody else's, and each request meets one route. */
+/** Checks paths: they are well-formed, no other part of the stack answers there, and each request matches one route. */
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, type Decorator, decoratorOf, hasRole, type Span } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { type DeclaredRoute, joinPath, malformation, pathOf, routesOf } from '../routes.ts'
-import type { BuildContext, Reserved } from './index.ts'
+import type { BuildContext, Reserved } from './context.ts'
 import { once } from './once.ts'
 import { checkArguments, type Form } from './options.ts'
 
 const pathArgument = { form: { is: 'string' } as Form, what: 'the path' }
-const rule: Form = { is: 'anything' } // judged with the other gates
+const rule: Form = { is: 'anything' } // `gates.ts` checks it
 const limit: Form = {
   is: 'record',
   keys: {
     requests: { is: 'number', from: 1, to: 1_000_000 },
-    seconds: { is: 'one of', values: [10, 60] }, // the periods that the platform counts in
+    seconds: { is: 'one of', values: [10, 60] }, // the platform's two periods
     by: { is: 'one of', values: ['user', 'ip'] },
   },
   required: { requests: 'requests: 100', seconds: 'seconds: 60', by: "by: 'user'" },
 }
-/** In bytes; 100 MiB is the largest request that the platform takes. */
+/** In bytes: the platform takes requests of at most 100 MiB. */
 const maxBodyBytes: Form = { is: 'number', from: 1, to: 104_857_600 }
 const controllerOptions: Form = { is: 'record', keys: { auth: rule, limit, maxBodyBytes } }
 const routeOptions: Form = {
@@ -36,7 +36,7 @@ export function checkRoutes(application: Application, context: BuildContext): Re
   return [...refused, ...checkConflicts([...mounted].flatMap(routesOf))]
 }
 
-/** What a class inherits, no route decorator of its own serves. */
+/** The build reads routes only from the class that declares them, so a subclass would not serve them. */
 function checkInherited({ byId }: Application, { name, base }: ClassDeclaration): Refusal<Span>[] {
   for (let at = base && byId.get(base.id), depth = 0; at && depth < 20; at = at.base && byId.get(at.base.id), depth++) {
     const [first] = hasRole(at, 'Controller') ? routesOf(at) : []
@@ -61,17 +61,17 @@ const checkController = once((controller, _application, { reserved }) => {
     if (owner) refused.push(reservedRefusal(route, path!, owner))
     const names = path?.split('/').filter((segment) => segment.startsWith(':')) ?? []
     const twice = names.find((name, index) => names.indexOf(name) !== index)
-    if (twice) refused.push(malformed(route, path!, `the parameter "${twice}" stands in it twice`))
+    if (twice) refused.push(malformedRefusal(route, path!, `the parameter "${twice}" stands in it twice`))
   }
   return refused
 })
 
 function checkPath(decorator: Decorator, path: string | undefined): Refusal<Span>[] {
   const reason = path === undefined ? undefined : malformation(path)
-  return reason === undefined ? [] : [malformed(decorator, path!, reason)]
+  return reason === undefined ? [] : [malformedRefusal(decorator, path!, reason)]
 }
 
-function malformed(decorator: Decorator, path: string, reason: string): Refusal<Span> {
+function malformedRefusal(decorator: Decorator, path: string, reason: string): Refusal<Span> {
   return refusal('path-malformed', (decorator.arguments[0] ?? decorator).place, { path, reason })
 }
 
@@ -79,7 +79,7 @@ function reservedRefusal(decorator: Decorator, path: string, { path: prefix, own
   return refusal('path-reserved', (decorator.arguments[0] ?? decorator).place, { path, reserved: prefix, owner })
 }
 
-/** A parameter that could stand for the reserved segment is fine: the reserved path is matched before it. */
+/** A path whose parameter could match the reserved segment is accepted: the stack matches the reserved path first. */
 function reservedAt(path: string, reserved: readonly Reserved[]): Reserved | undefined {
   return reserved.find((prefix) => path === prefix.path || path.startsWith(`${prefix.path}/`))
 }

@@ -1,4 +1,4 @@
-/** What checks a request's data: a schema where one is given, and nothing where a type only says so. */
+/** Checks schemas of parameters, and types of parameters without a schema. */
 import type { Application } from '../application.ts'
 import {
   type ClassDeclaration,
@@ -11,7 +11,7 @@ import {
 } from '../declaration.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { isGiven, schemaOf } from '../schemas.ts'
-import type { BuildContext } from './index.ts'
+import type { BuildContext } from './context.ts'
 import { once } from './once.ts'
 
 export function checkSchemas(application: Application, context: BuildContext): Refusal<Span>[] {
@@ -20,18 +20,18 @@ export function checkSchemas(application: Application, context: BuildContext): R
     if (!hasRole(declaration, 'Controller')) return []
     const found = [...checkParameters(declaration, application, context)]
     for (const { decorator, schema } of schemaClassesOf(declaration)) {
-      if (byId.get(schema.id)?.isSchema === false) found.push(notStandard(decorator, schema, 'a class'))
+      if (byId.get(schema.id)?.isSchema === false) found.push(notStandardRefusal(decorator, schema, 'a class'))
     }
     return found
   })
 }
 
 const checkParameters = once((declaration) =>
-  judgedParameters(declaration).flatMap(({ decorator, parameter }) => {
+  injectedParameters(declaration).flatMap(({ decorator, parameter }) => {
     const schema = schemaOf(decorator)
     if (!schema) return checkUnchecked(decorator, parameter)
-    const found = misfit(schema)
-    return found === undefined ? [] : [notStandard(decorator, schema, found)]
+    const found = nonSchemaOf(schema)
+    return found === undefined ? [] : [notStandardRefusal(decorator, schema, found)]
   }),
 )
 
@@ -39,11 +39,11 @@ type ClassFact = StaticValue & { kind: 'class' }
 
 const known = new WeakMap<ClassDeclaration, { decorator: Decorator; schema: ClassFact }[]>()
 
-/** Whether a class is a schema is decided where it stands, which may be another file: that is asked anew. */
+/** A class may be declared in another file, so whether it is a schema is asked in each build. */
 function schemaClassesOf(declaration: ClassDeclaration): { decorator: Decorator; schema: ClassFact }[] {
   const before = known.get(declaration)
   if (before) return before
-  const found = judgedParameters(declaration).flatMap(({ decorator }) => {
+  const found = injectedParameters(declaration).flatMap(({ decorator }) => {
     const schema = schemaOf(decorator)
     return schema?.kind === 'class' ? [{ decorator, schema }] : []
   })
@@ -51,7 +51,7 @@ function schemaClassesOf(declaration: ClassDeclaration): { decorator: Decorator;
   return found
 }
 
-function judgedParameters({ members }: ClassDeclaration): { decorator: Decorator; parameter: HandlerParameter }[] {
+function injectedParameters({ members }: ClassDeclaration): { decorator: Decorator; parameter: HandlerParameter }[] {
   return members
     .filter(({ decorators }) => decorators.length > 0)
     .flatMap(({ parameters }) =>
@@ -62,13 +62,13 @@ function judgedParameters({ members }: ClassDeclaration): { decorator: Decorator
     )
 }
 
-function notStandard(decorator: Decorator, schema: StaticValue, found: string): Refusal<Span> {
+function notStandardRefusal(decorator: Decorator, schema: StaticValue, found: string): Refusal<Span> {
   const isWrapped = option(schema, 'schema') !== undefined
   return refusal('schema-not-standard', schema.place, { injector: decorator.name, found, isWrapped })
 }
 
-/** What is certainly no schema; what is computed is asked when the worker starts. */
-function misfit(schema: StaticValue): string | undefined {
+/** @returns words for a value that cannot be a schema. A computed value may be one: the build evaluates it later. */
+function nonSchemaOf(schema: StaticValue): string | undefined {
   if (schema.kind === 'class') return undefined
   if (schema.kind === 'record') {
     return schema.entries.some(({ key }) => key === '~standard' || key === '...') ? undefined : 'an object'
@@ -78,7 +78,7 @@ function misfit(schema: StaticValue): string | undefined {
   return JSON.stringify(schema.value)
 }
 
-/** Types whose values a request's text cannot be. */
+/** Types that the text of a request cannot have. */
 const noText: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'Date', 'object'])
 
 function checkUnchecked({ name, arguments: given }: Decorator, { type, typeNames, typePlace }: HandlerParameter) {

@@ -1,8 +1,8 @@
-/** Webhooks: one scheme that covers the body, one name, events that are bound once (contract, "Build-time refusals for webhooks"). */
+/** Checks webhooks: one scheme that covers the body, one name, and one binding for each event (contract 7). */
 import { nearest } from '../../src/wire/nearest.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import {
-  impossibleKey,
+  eventKeyFault,
   isStandardWebhooks,
   presets,
   type Signature,
@@ -72,13 +72,13 @@ export function checkWebhooks({ declarations }: Application): Refusal<Span>[] {
     .flatMap((declaration) => {
       const record = decoratorOf(declaration, 'Webhook')!.arguments[0]
       const refused = [...checkOptions(declaration), ...checkEvents(declaration), ...checkImpossible(declaration)]
-      const fact = option(record, 'name')
-      const value = text(fact)
+      const given = option(record, 'name')
+      const value = text(given)
       const first = value === undefined ? undefined : named.get(value)
       if (first) {
         const related = [{ message: 'the first is here', place: first }]
-        refused.push(refusal('webhook-name-twice', fact!.place, { value: value! }, related))
-      } else if (value !== undefined) named.set(value, fact!.place)
+        refused.push(refusal('webhook-name-twice', given!.place, { value: value! }, related))
+      } else if (value !== undefined) named.set(value, given!.place)
       return refused
     })
 }
@@ -126,10 +126,10 @@ function checkOptions(declaration: ClassDeclaration): Refusal<Span>[] {
   return refused
 }
 
-/** The NAME of an entry: what looks like a secret itself must not stand in the source. */
+/** `secret` holds the NAME of an entry. A value that looks like a secret must not stand in the source. */
 function checkSecret(secret: StaticValue): Refusal<Span>[] {
   if (secret.kind !== 'record' && secret.kind !== 'unknown') {
-    const reason = 'it must be `{ env }`, which names a binding'
+    const reason = 'write `{ env }` with the name of a binding'
     return [refusal('webhook-secret-inline', secret.place, { reason })]
   }
   const refused = checkForm(
@@ -142,22 +142,22 @@ function checkSecret(secret: StaticValue): Refusal<Span>[] {
     '"secret"',
   )
   for (const key of ['env', 'previous', 'verify']) {
-    const fact = option(secret, key)
-    const entry = text(fact)
+    const given = option(secret, key)
+    const entry = text(given)
     const reason = entry === undefined ? undefined : secretNameFault(entry)
-    if (reason) refused.push(refusal('webhook-secret-inline', fact!.place, { reason }))
+    if (reason) refused.push(refusal('webhook-secret-inline', given!.place, { reason }))
   }
   return refused
 }
 
 function checkSigned(signature: StaticValue): Refusal<Span>[] {
-  const fact = option(signature, 'signs')
-  const signs = text(fact)
+  const given = option(signature, 'signs')
+  const signs = text(given)
   if (signs === undefined || isStandard(signature)) return []
   const refused: Refusal<Span>[] = []
-  if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', fact!.place, { signs }))
+  if (!signs.includes('{body}')) refused.push(refusal('webhook-signs-without-body', given!.place, { signs }))
   if (signs.includes('{ts}') && !option(signature, 'timestampHeader')) {
-    refused.push(refusal('webhook-timestamp-without-header', fact!.place, {}))
+    refused.push(refusal('webhook-timestamp-without-header', given!.place, {}))
   }
   const timestampHeader = option(signature, 'timestampHeader')
   if (timestampHeader && !signs.includes('{ts}')) {
@@ -165,8 +165,8 @@ function checkSigned(signature: StaticValue): Refusal<Span>[] {
   }
   for (const [placeholder] of signs.matchAll(/\{[^{}]*\}/g)) {
     if (placeholder === '{body}' || placeholder === '{ts}') continue
-    if (placeholder === '{id}') refused.push(refusal('webhook-id-literal', fact!.place, {}))
-    else refused.push(refusal('webhook-placeholder-unknown', fact!.place, { placeholder }))
+    if (placeholder === '{id}') refused.push(refusal('webhook-id-literal', given!.place, {}))
+    else refused.push(refusal('webhook-placeholder-unknown', given!.place, { placeholder }))
   }
   return refused
 }
@@ -183,7 +183,7 @@ function isStandard(signature: StaticValue): boolean {
   })
 }
 
-/** What every delivery of a preset is called is known; a block's events are named by whoever sends them. */
+/** Checks event keys of presets, whose possible keys are known. The sender decides the keys of a `signature` block. */
 function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
   const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)
@@ -191,14 +191,14 @@ function checkImpossible(declaration: ClassDeclaration): Refusal<Span>[] {
   const scheme = presets[provider as WebhookProvider]
   return boundEvents(declaration).flatMap(({ event }) => {
     const key = text(event)
-    const reason = key === undefined ? undefined : impossibleKey(scheme, key)
+    const reason = key === undefined ? undefined : eventKeyFault(scheme, key)
     return reason === undefined
       ? []
       : [refusal('webhook-event-impossible', event!.place, { event: key!, provider: provider!, reason })]
   })
 }
 
-/** What a handler returns is an answer to the senders that read one; to all others it is not sent. */
+/** Only some providers read an answer. A value that a handler returns to any other one is dropped. */
 function checkResults(declaration: ClassDeclaration): Refusal<Span>[] {
   const provider = text(option(decoratorOf(declaration, 'Webhook')!.arguments[0], 'provider'))
   const isKnown = (webhookProviders as readonly (string | undefined)[]).includes(provider)

@@ -5,6 +5,7 @@ import { type LocalRecord, readRecord } from '../../local/record.ts'
 import { namesInVault } from '../../local/vault.ts'
 import type { RouteTable, Webhook } from '../../runtime/table.ts'
 import { nearest } from '../../src/wire/nearest.ts'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import { Failure } from '../failure.ts'
 
 /** @throws Failure where nothing was built. */
@@ -27,7 +28,7 @@ export function webhookNamed(root: string, name: string): Webhook {
 
 /** @returns `undefined` where none runs. */
 export async function liveRecord(root: string): Promise<LocalRecord | undefined> {
-  const found = await readRecord(path.join(root, '.stack/local.json'))
+  const found = await readRecord(path.join(root, projectPaths.localRecord))
   return found?.isLive ? found.record : undefined
 }
 

@@ -1,5 +1,5 @@
 /** One transaction of a request: opened by its first statement, and ended with the request (contract 2.4, 5.7). */
-import type { Row, Session } from '../../src/sdk/scope.ts'
+import type { Queries, Row } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import { errorFields } from '../log.ts'
 import type { Statement } from './batch.ts'
@@ -8,7 +8,7 @@ import { encodeParameter } from './parameter.ts'
 import { CommitFailed, normalise, SqlError, Unavailable } from './unavailable.ts'
 
 export interface BoundTransaction {
-  queries: Session
+  queries: Queries
   /** Opens the transaction, once. @throws Unavailable */
   begin(): Promise<Bound>
   /** Waits until a statement that the handler left running has begun its transaction. @throws when it could not begin. */

@@ -3,7 +3,7 @@
  * (contract 2.4, 5.2). Each is opened by its first use.
  */
 import { refuse } from '../../src/sdk/errors.ts'
-import type { Session } from '../../src/sdk/scope.ts'
+import type { Queries } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
@@ -13,8 +13,8 @@ import { type BoundTransaction, createBoundTransaction } from './bound-transacti
 import { type Grants, noGrants } from './grants.ts'
 
 export interface RequestDatabase {
-  caller: Session
-  service: Session
+  caller: Queries
+  service: Queries
   /** @returns `null` when the session of the token was ended; the transaction is then open for nobody. @throws Unavailable */
   readGrants(): Promise<Grants | null>
   /** Ends both, the service first. @throws when either did not commit: the request has then failed. */

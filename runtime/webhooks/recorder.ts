@@ -1,6 +1,6 @@
 /** Deliveries are written down after their answers, a few at a time: a flood of forged ones must not take the database's connections (contract 7.8). */
 
-import type { Session } from '../../src/sdk/scope.ts'
+import type { Queries } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import type { RequestDatabase } from '../database/transaction.ts'
 import { createLeases, type Leases } from '../leases.ts'
@@ -32,7 +32,7 @@ type Run = (
 ) => Promise<Response>
 
 /** Writes one delivery, in the transaction that is open. */
-type Write = (service: Session, ...delivery: Parameters<Recorder>) => Promise<void>
+type Write = (service: Queries, ...delivery: Parameters<Recorder>) => Promise<void>
 
 /** Never fails: that a delivery is not recorded is logged, and does not concern its sender. */
 export type Recorder = (call: Call, webhook: Webhook, outcome: Outcome, status: number, began: number) => Promise<void>

@@ -1,5 +1,5 @@
 /** What is kept of deliveries: which were handled, and the deliveries themselves (contract 7.7, 7.8). */
-import type { Session } from '../../src/sdk/scope.ts'
+import type { Queries } from '../../src/sdk/scope.ts'
 import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
 import { newId } from '../../src/wire/ids.ts'
 import type { Proof, Scheme } from '../../src/wire/webhook-schemes.ts'
@@ -21,7 +21,7 @@ type Turn = 'first' | 'copy' | 'busy'
  * Notes a delivery in the transaction that handles it, and never waits for another one: a lock that goes with the
  * transaction comes before the row.
  */
-async function takeTurn(service: Session, webhook: string, id: string): Promise<Turn> {
+async function takeTurn(service: Queries, webhook: string, id: string): Promise<Turn> {
   const [turn] = await service.query<{ is_seen: boolean; is_held: boolean; is_added: boolean }>(
     `with known as materialized (
        select exists (select from webhooks.seen where webhook = $1 and id = $2) as is_seen
@@ -83,7 +83,7 @@ const longestRefusedHeader = 500
 const refusedHeaders = 50
 
 async function recordDelivery(
-  service: Session,
+  service: Queries,
   call: Call,
   { name, record, scheme }: Webhook,
   { outcome, reason, event, body }: Outcome,

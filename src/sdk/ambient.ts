@@ -1,21 +1,49 @@
-/** Services that are imported, never injected; each acts for the request that is being served (contract 2.4 – 2.6). */
+/**
+ * The ambient services. A handler imports them and calls them, and they act for the request that is being served
+ * (contract 2.4 – 2.6).
+ */
+import { userId as userIdForm } from '../wire/ids.ts'
 import { roleName } from '../wire/permissions.ts'
 import { RoleNotDefined, TransportError } from './errors.ts'
 import type { StackRoleName } from './gates.ts'
-import { currentScope, type LogLevel, type Row, type Session } from './scope.ts'
+import { currentScope, type LogLevel, type Queries, type Row } from './scope.ts'
 import type { StorageBucket } from './storage.ts'
 
-/** The database as one of the request's two transactions sees it. */
+/** The two ways to run a statement in one transaction of the request. Both return the rows. */
 export interface DatabaseSession {
-  /** `` sql`select * from orders where id = ${id}` ``: every value becomes a bound parameter. */
+  /**
+   * Runs one statement. Every `${value}` becomes a bound parameter and never a part of the text. `T` states the type of a
+   * row and is not checked: `docs/columns.md` says how each column type arrives.
+   *
+   * @throws OutsideRequest where no request is being served. Errors of Postgres are answered as contract 2.13 says.
+   *
+   * @example
+   * ```ts
+   * async function totalOf(id: string) {
+   *   const [order] = await Database.sql<{ total: number }>`select total from orders where id = ${id}`
+   *   return order?.total
+   * }
+   * ```
+   */
   sql<T = Row>(strings: TemplateStringsArray, ...values: unknown[]): Promise<T[]>
-  /** Text with `$1`, `$2` … and their values; one statement. */
+  /**
+   * Runs one statement whose text is computed. `$1`, `$2` and so on stand for the parameters.
+   *
+   * @throws OutsideRequest where no request is being served. Errors of Postgres are answered as contract 2.13 says.
+   *
+   * @example
+   * ```ts
+   * async function sorted(column: 'total' | 'created_at', status: string) {
+   *   return await Database.query(`select * from orders where status = $1 order by ${column}`, [status])
+   * }
+   * ```
+   */
   query<T = Row>(text: string, parameters?: readonly unknown[]): Promise<T[]>
 }
 
-function session(current: () => Session): DatabaseSession {
+function databaseOver(current: () => Queries): DatabaseSession {
   return {
-    // async, so that OutsideRequest is a rejection like every other failure of a query
+    // an async function rejects with OutsideRequest, as it does with every other failure of a query
     async sql<T>(strings: TemplateStringsArray, ...values: unknown[]) {
       return current().query<T>(
         strings.reduce((text, part, index) => `${text}$${index}${part}`),
@@ -28,35 +56,98 @@ function session(current: () => Session): DatabaseSession {
   }
 }
 
-const service = session(() => currentScope('Database').service)
+const service = databaseOver(() => currentScope('Database').service)
 
-/** The request's database. Both transactions commit when the handler returns and roll back when it throws. */
+/**
+ * Postgres, as the caller: row-level security applies, and `(select auth.uid())` is the caller's id. The request's first use
+ * opens a transaction, which commits when the handler returns and rolls back when it throws (contract 2.4).
+ *
+ * A statement may take 10 s and a transaction 30 s. A database that is gone, full or over a limit is answered 503
+ * `unavailable` (contract 5.6). `begin`, `commit` and `rollback` are refused, because the transaction is the request.
+ *
+ * @example
+ * ```ts
+ * async function place(sku: string) {
+ *   const [order] = await Database.sql<{ id: string }>`insert into orders (sku) values (${sku}) returning id`
+ *   return order!.id
+ * }
+ * ```
+ */
 export const Database: DatabaseSession & {
-  /** The same on a second connection that bypasses row-level security: for webhooks, and for what users may not do. */
+  /**
+   * The same methods on a second connection and transaction, which bypass row-level security. Use it in webhooks, and for
+   * writes that a user may not make. It commits first: when the caller's commit then fails, the service's work stays.
+   *
+   * @example
+   * ```ts
+   * async function markPaid(id: string) {
+   *   await Database.$asService().sql`update orders set paid = true where id = ${id}`
+   * }
+   * ```
+   */
   $asService(): DatabaseSession
-} = { ...session(() => currentScope('Database').caller), $asService: () => service }
+} = { ...databaseOver(() => currentScope('Database').caller), $asService: () => service }
 
 function line(level: LogLevel) {
   return (message: string, fields?: Record<string, unknown>): void => currentScope('Log').log(level, message, fields)
 }
 
-/** Writes one JSON line with the request's id. */
-export const Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+/**
+ * Writes JSON lines to the worker's log (contract 2.5). Each line has `level`, `worker`, `message` and `request_id`, then the
+ * fields. A field named `level`, `worker` or `message` is dropped. An `Error` among the fields is written with its stack.
+ *
+ * @throws OutsideRequest where no request is being served.
+ *
+ * @example
+ * ```ts
+ * function refunded(order: string, cents: number) {
+ *   Log.info('the order is refunded', { order, cents })
+ * }
+ * ```
+ */
+export const Log = {
+  /** Writes a line for a developer, which production usually does not need. */
+  debug: line('debug'),
+  /** Writes a line about something that happens in normal operation. */
+  info: line('info'),
+  /** Writes a line about something that needs attention and did not fail the request. */
+  warn: line('warn'),
+  /** Writes a line about a failure. */
+  error: line('error'),
+}
 
+/**
+ * The secrets of the environment: bindings, entries of the vault and, in the local stack, lines of `.dev.vars`. `stack secret
+ * set <NAME> --stdin` writes to the vault. A new value is in force within 5 s (contract 9.9).
+ *
+ * @example
+ * ```ts
+ * async function convert(cents: number) {
+ *   const headers = { authorization: `Bearer ${Secrets.get('RATES_TOKEN')}` }
+ *   return await (await fetch(`https://rates.example/${cents}`, { headers })).json()
+ * }
+ * ```
+ */
 export const Secrets = {
-  /** @returns the entry `name` of the environment. @throws Error when it is not set, or empty. */
+  /**
+   * Reads a secret.
+   *
+   * @returns the value of the binding or the vault's entry `name`.
+   * @throws Error when it is not set or empty, which is answered 500. OutsideRequest where no request is being served.
+   */
   get(name: string): string {
     const { env } = currentScope('Secrets')
     const value = Object.hasOwn(env, name) ? env[name] : undefined
-    if (typeof value !== 'string' || value === '') throw new Error(`the secret ${name} is not set`)
+    if (typeof value !== 'string' || value === '')
+      throw new Error(`the secret ${name} is not set: run "stack secret set ${name} --stdin"`)
     return value
   },
 }
 
 async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: string): Promise<unknown> {
   const { manage: call } = currentScope('Auth')
-  // what cannot be a part of the path must not become another path
-  if (!/^usr_[A-Za-z0-9_-]{1,64}$/.test(userId)) {
+  // an id with a slash in it would call another route
+  if (!userIdForm.test(userId)) {
     throw new TransportError('user_not_found', 404, `there is no user "${userId}"`)
   }
   if (role !== undefined && !roleName.test(role)) throw new RoleNotDefined(role)
@@ -65,7 +156,7 @@ async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: s
     throw Object.assign(new TransportError('unavailable', 503, 'the auth worker does not answer'), { cause })
   })
   const text = await response.text()
-  const body = read(text)
+  const body = parsed(text)
   if (response.ok) return body
   const code = typeof body?.['error'] === 'string' ? body['error'] : 'internal_error'
   if (code === 'role_not_defined') throw new RoleNotDefined(role ?? '')
@@ -73,7 +164,8 @@ async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: s
   throw new TransportError(code, response.status, String(body?.['error_description'] ?? text), requestId)
 }
 
-function read(text: string): Record<string, unknown> | undefined {
+/** @returns the JSON body of an answer, or `undefined` where it is not JSON. */
+function parsed(text: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(text)
   } catch {
@@ -82,19 +174,46 @@ function read(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Application roles, with the service-role key: whether the caller may promote anybody is for the project to decide, before
- * it calls. Each call takes effect at once, whatever becomes of the request, and is in force on the user's next one.
+ * Application roles of users (contract 2.5). The calls use the service-role key, so the project must decide first whether the
+ * caller may promote a user. A call takes effect at once and stays in effect when the request fails. The user's next
+ * request has the new roles.
+ *
+ * @example
+ * ```ts
+ * @Controller('staff', { auth: { role: 'staff' } })
+ * export class StaffController {
+ *   @Put(':id')
+ *   async promote(@Param('id') id: string) {
+ *     await Auth.assignRole(id, 'staff')
+ *   }
+ * }
+ * ```
  */
 export const Auth = {
-  /** Assigning twice is assigning once. @throws RoleNotDefined, TransportError */
+  /**
+   * Gives the user a role. To assign a role that the user holds changes nothing.
+   *
+   * @throws RoleNotDefined for a role that is not declared, and TransportError where the auth worker refuses the call or
+   * cannot be reached.
+   */
   async assignRole(userId: string, role: StackRoleName): Promise<void> {
     await manage('PUT', userId, role)
   },
-  /** Revoking what is not held changes nothing. @throws RoleNotDefined, TransportError */
+  /**
+   * Takes a role from the user. To revoke a role that the user does not hold changes nothing.
+   *
+   * @throws RoleNotDefined for a role that is not declared, and TransportError where the auth worker refuses the call or
+   * cannot be reached.
+   */
   async revokeRole(userId: string, role: StackRoleName): Promise<void> {
     await manage('DELETE', userId, role)
   },
-  /** Names, in their order. @throws TransportError */
+  /**
+   * Reads the roles of a user.
+   *
+   * @returns the names of the user's roles in alphabetical order.
+   * @throws TransportError where there is no such user, or the auth worker cannot be reached.
+   */
   async rolesOf(userId: string): Promise<StackRoleName[]> {
     const { data } = (await manage('GET', userId)) as { data: { name: StackRoleName }[] }
     return data.map(({ name }) => name)
@@ -108,7 +227,21 @@ function bucket(): StorageBucket {
   return bound
 }
 
-/** The project's bucket: the R2 binding `STORAGE`, locally a folder of the stack. */
+/**
+ * The project's bucket: the R2 bucket that is bound as `STORAGE`, or a folder of the local stack (contract 2.5). Writes take
+ * effect at once and are not part of the request's transaction.
+ *
+ * @throws Error where the binding `STORAGE` is not set.
+ *
+ * @example
+ * ```ts
+ * async function invoiceOf(id: string) {
+ *   const stored = await Storage.get(`invoices/${id}.pdf`)
+ *   if (!stored) throw new HttpError(404, 'not_found', `there is no invoice ${id}`)
+ *   return new Response(stored.body, { headers: { 'content-type': 'application/pdf' } })
+ * }
+ * ```
+ */
 export const Storage: StorageBucket = {
   get: async (key) => bucket().get(key),
   head: async (key) => bucket().head(key),

@@ -1,26 +1,54 @@
-/** What the SDK throws. */
+/** The errors of the SDK, and the error that an unbuilt decorator throws. */
 import { type ErrorCode, errorCodes, type FieldError } from '../wire/envelope.ts'
 
+/**
+ * Further parts of an error's answer.
+ *
+ * @example
+ * ```ts
+ * const details: HttpErrorDetails = {
+ *   fields: [{ path: 'quantity', reason: 'only 3 are left' }],
+ *   headers: { 'retry-after': '60' },
+ * }
+ * ```
+ */
 export interface HttpErrorDetails {
-  /** What was wrong with which part of the request. */
+  /** The violations of the request: each a `path` like `items.0` and a `reason`. Sent as `fields`. Default: none. */
   fields?: FieldError[]
-  /** Further members of the body, beside the envelope's own. */
+  /** Members that the body has beside those of the envelope, which they cannot replace. Default: none. */
   body?: Record<string, unknown>
+  /** Headers of the answer. The runtime's own headers win. Default: none. */
   headers?: Record<string, string>
 }
 
-/** An answer: `throw new HttpError(404, 'not_found', 'there is no order 7')` becomes the error envelope (contract 2.3). */
+/**
+ * An error that becomes the answer. A handler throws it, both transactions roll back, and the caller gets the status with
+ * the error envelope (contract 2.3, 6.1). A handler that returns it gives the same answer, and both transactions commit. Any
+ * other error is answered 500 `internal_error` and only logged.
+ *
+ * @example
+ * ```ts
+ * async function orderOf(id: string) {
+ *   const [order] = await Database.sql`select * from orders where id = ${id}`
+ *   if (!order) throw new HttpError(404, 'not_found', `there is no order ${id}`)
+ *   return order
+ * }
+ * ```
+ */
 export class HttpError extends Error {
   override name = 'HttpError'
+  /** The HTTP status of the answer. */
   readonly status: number
+  /** The envelope's `error`. */
   readonly code: string
-  /** Sent with the envelope. */
+  /** The further parts of the answer. */
   readonly details: HttpErrorDetails
 
   /**
-   * @param status 400 … 599.
-   * @param code the envelope's `error`, in snake_case.
-   * @param description the envelope's `error_description`.
+   * @param status from 400 to 599.
+   * @param code the envelope's `error`, in snake_case. Any code is allowed (contract 6.2).
+   * @param description the envelope's `error_description`: a sentence for the caller.
+   * @param details violations, further members of the body, and headers.
    * @throws RangeError for another status.
    */
   constructor(status: number, code: string, description: string, details: HttpErrorDetails = {}) {
@@ -34,10 +62,10 @@ export class HttpError extends Error {
   }
 }
 
-/** As V8 has it: how many frames an error keeps. */
+/** V8's limit for the number of frames that an error records. */
 const frames = Error as { stackTraceLimit?: number }
 
-/** The answer of one of the contract's own codes. Nobody reads where it was made, and finding that out is not free. */
+/** @returns the error of one of the runtime's own codes, without a stack: capturing one is slow, and a 4xx is not logged. */
 export function refuse(
   code: ErrorCode,
   description: string = errorCodes[code].description,
@@ -52,7 +80,21 @@ export function refuse(
   }
 }
 
-/** An ambient service was used at module scope, in a constructor, or after its request had ended (contract 2.6). */
+/**
+ * An ambient service was used at module scope, in a constructor, or after its handler had returned (contract 2.6). To mend
+ * it, call the service inside the handler and await what it returns.
+ *
+ * @example
+ * ```ts
+ * async function logIfServed(message: string) {
+ *   try {
+ *     Log.info(message)
+ *   } catch (error) {
+ *     if (!(error instanceof OutsideRequest)) throw error
+ *   }
+ * }
+ * ```
+ */
 export class OutsideRequest extends Error {
   override name = 'OutsideRequest'
 
@@ -61,9 +103,25 @@ export class OutsideRequest extends Error {
   }
 }
 
-/** A role was to be assigned or revoked that `stack/roles.json` does not declare (contract 2.5). */
+/**
+ * The role that `Auth.assignRole` or `Auth.revokeRole` was given is not declared (contract 2.5). Declare it in
+ * `stack/roles.json`. An error that is not caught is answered 500.
+ *
+ * @example
+ * ```ts
+ * async function promote(userId: string) {
+ *   try {
+ *     await Auth.assignRole(userId, 'staff')
+ *   } catch (error) {
+ *     if (error instanceof RoleNotDefined) throw new HttpError(409, 'conflict', `declare the role ${error.role} first`)
+ *     throw error
+ *   }
+ * }
+ * ```
+ */
 export class RoleNotDefined extends Error {
   override name = 'RoleNotDefined'
+  /** The name of the role. */
   readonly role: string
 
   constructor(role: string) {
@@ -72,14 +130,29 @@ export class RoleNotDefined extends Error {
   }
 }
 
-/** The auth worker refused a call, or did not answer (contract 2.5). Not caught, it is a 500 like any other error. */
+/**
+ * The auth worker refused a call of `Auth`, or could not be reached (contract 2.5). An error that is not caught is answered
+ * 500.
+ *
+ * @example
+ * ```ts
+ * async function rolesOrNone(userId: string) {
+ *   try {
+ *     return await Auth.rolesOf(userId)
+ *   } catch (error) {
+ *     if (error instanceof TransportError && error.code === 'user_not_found') return []
+ *     throw error
+ *   }
+ * }
+ * ```
+ */
 export class TransportError extends Error {
   override name = 'TransportError'
-  /** The envelope's `error`, or `unavailable`. */
+  /** The `error` of the auth worker's answer, or `unavailable` where there was none. */
   readonly code: string
-  /** Of the answer; 503 where there was none. */
+  /** The HTTP status of the auth worker's answer, or 503 where there was none. */
   readonly status: number
-  /** Of the call to the auth worker, if it answered. */
+  /** The id of the call to the auth worker, or `undefined` where it did not answer. */
   readonly requestId: string | undefined
 
   constructor(code: string, status: number, description: string, requestId?: string) {
@@ -90,9 +163,9 @@ export class TransportError extends Error {
   }
 }
 
-/** What a decorator does when it is executed after all. */
+/** The body of each decorator. @throws Error always, because a built worker never executes a decorator. */
 export function unbuilt(decorator: string): never {
   throw new Error(
-    `@${decorator} is read by "stack build" and erased; it was executed, so this code was not built by it`,
+    `@${decorator} is read by "stack build" and erased, and it was executed here: run the worker that the build writes to .stack/out`,
   )
 }

@@ -1,26 +1,37 @@
-/** Who may call a route (contract 4). */
+/** The rules that decide who may call a route (contract 4). */
 
 /**
- * The names that `stack/roles.json` declares, as keys; the build writes them into `.stack/roles.d.ts`.
- * Before a first build there are none.
+ * The roles that `stack/roles.json` declares, as keys. The build writes them to `.stack/roles.d.ts`, so a project has none
+ * before its first build.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
 export interface StackRoles {}
 
-/** A declared application role; `never` before a first build. */
+/** The name of a declared application role. It is `never` before the first build. */
 export type StackRoleName = keyof StackRoles & string
 
-/** `true` and `{}` require a signed-in user; only `false` and `{ required: false }` do not. */
+/**
+ * The option `auth` of a route, a controller or the root module. `true` and `{}` require a signed-in user. Only `false` and
+ * `{ required: false }` do not. The build resolves one rule for each route, and rules never merge (contract 4.3).
+ *
+ * A caller without a valid token gets 401 `unauthorized`. A signed-in caller who does not meet the rule gets 403 `forbidden`, or
+ * 403 `email_not_verified`.
+ *
+ * @example
+ * ```ts
+ * const rule: AuthRule = { permission: 'orders.refund', verifiedEmail: true }
+ * ```
+ */
 export type AuthRule =
   | boolean
   | {
-      /** Default: true. */
+      /** Whether the caller must be signed in. Default: true. */
       required?: boolean
-      /** The caller must hold this application role. */
+      /** The application role that the caller must hold. It is read from the database in each request. */
       role?: StackRoleName
-      /** The caller's roles must grant this `resource.action`. */
+      /** The permission, `resource.action`, that the caller's roles must grant (contract 4.4). */
       permission?: string
-      /** The caller's address must have been confirmed when the token was minted. */
+      /** Whether the token must say that the caller's address was confirmed when it was minted. Default: false. */
       verifiedEmail?: boolean
     }
   | {

@@ -1,4 +1,4 @@
-/** `@stack/backend`: everything a project imports (contract 2). The only file that re-exports. */
+/** `@stack/backend`: everything that a project imports (contract 2). No other file re-exports. */
 
 export { standardWebhooks } from '../wire/webhook-schemes.ts'
 export { Auth, Database, type DatabaseSession, Log, Secrets, Storage } from './ambient.ts'

@@ -1,36 +1,44 @@
-/** The request that is being served, for whatever runs inside it. One per worker: `@stack/backend` resolves to one copy. */
+/** The request that is being served. There is one scope per worker, because `@stack/backend` resolves to one copy. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { OutsideRequest } from './errors.ts'
 
+/** The levels of a line of the log, from least to most severe. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
+/** A row of a result: column names and values. */
 export type Row = Record<string, unknown>
 
-/** One transaction of the request. */
-export interface Session {
-  /** @returns the rows. Parameters are bound, never spliced into the text. */
+/** Runs statements in one transaction of the request. */
+export interface Queries {
+  /** @returns the rows. Parameters are bound and never become part of the text. */
   query<T = Row>(text: string, parameters?: readonly unknown[]): Promise<T[]>
 }
 
+/** The parts of a request that ambient services use. */
 export interface RequestScope {
-  /** `req_…` */
+  /** `req_` and a ULID. */
   requestId: string
-  /** Bindings: vault entries and configuration. */
+  /** The worker's bindings with the entries of the vault. */
   env: Record<string, unknown>
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
-  /** The transaction bound to the caller; opened by its first query. */
-  caller: Session
-  /** The transaction on the second connection, which bypasses row-level security; opened by its first query. */
-  service: Session
-  /** Calls the auth worker's management surface with the service-role key. @param path below `/v1/management/auth`. @throws Error when nobody answers. */
+  /** The transaction that is bound to the caller. Its first query opens it. */
+  caller: Queries
+  /** The transaction on the second connection, which bypasses row-level security. Its first query opens it. */
+  service: Queries
+  /**
+   * Calls the auth worker's management surface with the service-role key.
+   *
+   * @param path below `/v1/management/auth`.
+   * @throws Error when the auth worker cannot be reached.
+   */
   manage(method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response>
-  /** The handler has returned: what it left running is outside. */
+  /** The handler has returned. Work that it left running is outside of the request. */
   isOver: boolean
 }
 
 export const scope = new AsyncLocalStorage<RequestScope | undefined>()
 
-/** @throws OutsideRequest naming `service` when no request is being served, or the one that began this work has ended. */
+/** @throws OutsideRequest with the name of the service when no request is being served, or its handler has returned. */
 export function currentScope(service: string): RequestScope {
   const current = scope.getStore()
   if (!current || current.isOver) throw new OutsideRequest(service)

@@ -1,17 +1,26 @@
-/** The authenticated caller, made of verified claims and of the roles read on this very request. */
+/**
+ * The authenticated caller. `@User()` and `@OptionalUser()` inject it (contract, "Authenticated user object").
+ *
+ * @example
+ * ```ts
+ * function isStaff({ roles }: UserT) {
+ *   return roles.includes('staff')
+ * }
+ * ```
+ */
 export interface UserT {
-  /** The `sub` claim: the owner key of the user's rows. */
+  /** The claim `sub`. Policies compare it with `(select auth.uid())`. */
   id: string
-  /** Absent for users without an address. */
+  /** The claim `email`. Absent where the token has none. */
   email?: string
-  /** The token's `role` claim: `authenticated`, or `anon` for an anonymous session. Never an application role. */
+  /** `authenticated`, or `anon` for an anonymous session. It is never an application role. */
   role: string
-  /** True exactly when the `email_verified` claim is true. */
+  /** True exactly when the claim `email_verified` was true as the token was minted. */
   emailVerified: boolean
-  /** Always empty: the token has no such claim. */
+  /** Always empty: access tokens have no such claim. */
   metadata: Record<string, unknown>
-  /** Application roles, read from the database on every request; empty when none. */
+  /** The application roles, which are read from the database in this request. */
   roles: string[]
-  /** Null: no device attestation is verified. */
+  /** Always `null`: this version attests no devices. */
   device: object | null
 }

@@ -1,10 +1,11 @@
-/** How `webhooks.seen` names a delivery (contract 7.7). */
+/** The id of a delivery in `webhooks.seen` (contract 7.7). */
 
 /**
- * The id where the scheme has one, else a hash of the bytes that were signed. The signature itself never is an id, because
- * one signature has several spellings.
+ * Uses the provider's id, or else a hash of the signed bytes. The signature itself cannot be the id, because one signature
+ * has several spellings.
  *
- * @param event the key, where it stands in a header: two events may have one body, and are two deliveries.
+ * @param id the provider's id, or `undefined` where the scheme has none.
+ * @param event the event key where it stands in a header: two events with the same body are two deliveries.
  */
 export async function deliveryIdOf(
   id: string | undefined,

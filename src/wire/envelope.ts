@@ -1,6 +1,10 @@
-/** The one shape of every error of both workers (contract 6.1), and the closed list of the codes that both workers use (6.2). */
+/**
+ * The shape of every error of both workers (contract 6.1) and the codes that both workers use (6.2). The codes of the auth
+ * module's own routes stand in `src/auth/shared/errors.ts`, because a module ships its errors. `test/shape/lists.test.ts` holds
+ * every code that is thrown to these two files.
+ */
 
-/** code → status and the description that is used where none is given */
+/** Each code with its status, and with the description of an error that gives none. */
 export const errorCodes = {
   invalid_request: { status: 400, description: 'the request is not valid' },
   unknown_parameter: { status: 400, description: 'there is no such query parameter' },
@@ -22,17 +26,22 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** What was wrong with one part of a request. */
+/** One violation of a request. */
 export interface FieldError {
-  /** Where, like `email` or `permissions.0`; `body` for the whole of it. */
+  /** The place of the violation, like `email` or `permissions.0`. `body` names the whole body. */
   path: string
+  /** A sentence that says what is wrong there. */
   reason: string
 }
 
+/** The JSON body of an error. */
 export interface ErrorEnvelope {
+  /** A code in snake_case, which does not change between versions. */
   error: string
+  /** A sentence for a person. */
   error_description: string
-  /** The HTTP status, repeated. */
+  /** The HTTP status of the response. */
   status: number
+  /** The value of the header `x-request-id`. */
   request_id: string
 }

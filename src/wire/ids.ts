@@ -1,15 +1,23 @@
-/** Identifiers: `<prefix><26-character ULID>`, so that they sort by time and say what they name (contract 6.3). */
+/** Ids are a prefix that says what they name, then a ULID of 26 characters, so that ids sort by time (contract 6.3). */
 
+/** Crockford's base 32, which the ULID specification demands. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
+/** A request, a user, a login session, a webhook delivery. */
 export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_'
 
-/** Asking for random bytes costs more than using them. */
+/**
+ * The form of a user's id. It is wider than the ids that are made here, because another issuer may name users in its own
+ * way. The check constraint of `auth.users` is the same pattern.
+ */
+export const userId = /^usr_[A-Za-z0-9_-]{1,64}$/
+
+/** 2,048 random bytes, enough for 128 ids: one call of `getRandomValues` for each id would cost more than the id. */
 const pool = new Uint8Array(2048)
 let used = pool.length
 let last = { milliseconds: -1, text: '' }
 
-/** A new id. @param milliseconds Unix time, the ULID's first ten characters. */
+/** Makes a new id. @param milliseconds Unix time, which becomes the first ten characters of the ULID. */
 export function newId<P extends IdPrefix>(prefix: P, milliseconds: number = Date.now()): `${P}${string}` {
   if (last.milliseconds !== milliseconds) last = { milliseconds, text: timeText(milliseconds) }
   if (used === pool.length) {

@@ -1,11 +1,11 @@
-/** The known word that a typed one most likely meant: at most two edits, and at most a third of its length, away. */
+/** @returns the known word that the typed one most likely means: at most two edits, and a third of its length, away. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const distances = known.map((word) => ({ word, distance: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
   const best = distances.sort((a, b) => a.distance - b.distance)[0]
   return best && best.distance <= Math.max(1, Math.min(2, Math.floor(best.word.length / 3))) ? best.word : undefined
 }
 
-/** Insertions, deletions, substitutions, and swaps of two neighbours. */
+/** Counts insertions, deletions, substitutions, and swaps of two neighbours (Damerau and Levenshtein). */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= a.length; i++) {

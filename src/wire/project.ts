@@ -1,4 +1,4 @@
-/** The two files that a project declares itself with: `stack/project.json` and `stack/roles.json` (contract 1.3). */
+/** Parses the two files in which a project declares itself: `stack/project.json` and `stack/roles.json` (contract 1.3). */
 import { nearest } from './nearest.ts'
 import { grantedPermission, roleName } from './permissions.ts'
 
@@ -8,7 +8,7 @@ export interface Project {
   /** The file that exports the root module, relative to the project. */
   entry: string
   environments: Record<string, { ref: string; url: string }>
-  /** Compressed KiB that the worker may have. */
+  /** Largest size of the compressed worker, in KiB. */
   budgetKib: number
 }
 
@@ -18,10 +18,10 @@ export interface DeclaredRole {
   permissions: string[]
 }
 
-/** Says what is wrong with a declared file, as a sentence, and where. */
+/** A declared file breaks a rule. The message is a sentence that says which one. */
 export class InvalidDeclaration extends Error {
   override name = 'InvalidDeclaration'
-  /** Keys and indices from the top of the document to the offender. */
+  /** Keys and indices from the top of the document to the wrong value. */
   readonly path: readonly (string | number)[]
 
   constructor(path: readonly (string | number)[], message: string) {
@@ -32,9 +32,12 @@ export class InvalidDeclaration extends Error {
 
 type Path = readonly (string | number)[]
 
-/** @throws InvalidDeclaration */
+/**
+ * @param json the parsed content of `stack/project.json`.
+ * @throws InvalidDeclaration for the first value that breaks a rule.
+ */
 export function readProject(json: unknown): Project {
-  const document = record(json, [], ['$schema', 'project', 'entry', 'environments', 'bundle_budget_kib'])
+  const document = readObject(json, [], ['$schema', 'project', 'entry', 'environments', 'bundle_budget_kib'])
   const name = document['project']
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]*$/.test(name)) {
     throw new InvalidDeclaration(
@@ -51,11 +54,11 @@ export function readProject(json: unknown): Project {
     throw new InvalidDeclaration(['bundle_budget_kib'], '"bundle_budget_kib" must be a whole number of KiB, 1 or more')
   }
   const environments: Project['environments'] = {}
-  for (const [environment, value] of Object.entries(record(document['environments'] ?? {}, ['environments']))) {
+  for (const [environment, value] of Object.entries(readObject(document['environments'] ?? {}, ['environments']))) {
     const path = ['environments', environment]
-    const { ref, url } = record(value, path, ['ref', 'url'])
+    const { ref, url } = readObject(value, path, ['ref', 'url'])
     if (typeof ref !== 'string' || !/^[a-z0-9]{8}m$/.test(ref)) {
-      throw new InvalidDeclaration([...path, 'ref'], '"ref" must be eight of [a-z0-9], then m')
+      throw new InvalidDeclaration([...path, 'ref'], '"ref" must be eight characters of [a-z0-9], then m')
     }
     if (typeof url !== 'string' || !URL.canParse(url)) {
       throw new InvalidDeclaration([...path, 'url'], '"url" must be a URL')
@@ -65,9 +68,12 @@ export function readProject(json: unknown): Project {
   return { project: name, entry, environments, budgetKib }
 }
 
-/** @throws InvalidDeclaration */
+/**
+ * @param json the parsed content of `stack/roles.json`.
+ * @throws InvalidDeclaration for the first value that breaks a rule.
+ */
 export function readRoles(json: unknown): DeclaredRole[] {
-  const list = record(json, [], ['$schema', 'roles'])['roles']
+  const list = readObject(json, [], ['$schema', 'roles'])['roles']
   if (!Array.isArray(list)) throw new InvalidDeclaration(['roles'], '"roles" must be a list')
   const roles: DeclaredRole[] = []
   for (const [index, item] of list.entries()) {
@@ -79,7 +85,7 @@ export function readRoles(json: unknown): DeclaredRole[] {
     if (rival) {
       throw new InvalidDeclaration(
         ['roles', index, 'default'],
-        `"${rival.name}" is the default role already: one may be`,
+        `"${rival.name}" is the default role already: only one role can be the default`,
       )
     }
     roles.push(role)
@@ -87,9 +93,14 @@ export function readRoles(json: unknown): DeclaredRole[] {
   return roles
 }
 
-/** One declared role, as the file and the body of `POST /roles` hold it. @throws InvalidDeclaration */
+/**
+ * Parses one role of `stack/roles.json`, or the body of `POST /roles`.
+ *
+ * @param path of the role in its document.
+ * @throws InvalidDeclaration for the first value that breaks a rule.
+ */
 export function readRole(json: unknown, path: Path = []): DeclaredRole {
-  const document = record(json, path, ['name', 'default', 'permissions'])
+  const document = readObject(json, path, ['name', 'default', 'permissions'])
   const { name, default: isDefault = false, permissions = [] } = document
   if (typeof name !== 'string' || !roleName.test(name)) {
     throw new InvalidDeclaration(
@@ -114,16 +125,17 @@ export function readRole(json: unknown, path: Path = []): DeclaredRole {
   return { name, default: isDefault, permissions: [...new Set(permissions as string[])] }
 }
 
-function record(value: unknown, path: Path, known?: readonly string[]): Record<string, unknown> {
+/** @throws InvalidDeclaration for a value that is no object, and for a key that is not known. */
+function readObject(value: unknown, path: Path, known?: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidDeclaration(path, `${path.length ? `"${path.at(-1)}"` : 'the document'} must be an object`)
   }
-  const stranger = known && Object.keys(value).find((key) => !known.includes(key))
-  if (stranger !== undefined) {
-    const near = nearest(stranger, known!)
+  const unknown = known && Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined) {
+    const near = nearest(unknown, known!)
     throw new InvalidDeclaration(
-      [...path, stranger],
-      `unknown key "${stranger}"${near ? `: did you mean "${near}"?` : `: known are ${known!.join(', ')}`}`,
+      [...path, unknown],
+      `unknown key "${unknown}"${near ? `: did you mean "${near}"?` : `: the known keys are ${known!.join(', ')}`}`,
     )
   }
   return value as Record<string, unknown>

@@ -8,9 +8,10 @@ export interface Settings {
   site_url?: string
 }
 
-/** Used where the document says nothing; never written into it. */
+/** Values that apply to absent fields. They are never written into the document. */
 export const settingsDefaults = { password_min_length: 8, password_max_length: 64, confirm_email_required: false }
 
+/** Largest value of both length fields, in code points. Contract, "Settings document", sets it. */
 const longestPassword = 64
 
 const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reason: string }> = {
@@ -18,7 +19,10 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
     isValid: isLength,
     reason: `password_min_length must be a whole number from 1 to ${longestPassword}`,
   },
-  password_max_length: { isValid: isLength, reason: 'password_max_length must be between password_min_length and 64' },
+  password_max_length: {
+    isValid: isLength,
+    reason: 'password_max_length must be between password_min_length and 64',
+  },
   confirm_email_required: {
     isValid: (value) => typeof value === 'boolean',
     reason: 'confirm_email_required must be true or false',
@@ -28,12 +32,12 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
 
 export interface ReadSettings {
   settings: Settings
-  /** Fields that nobody reads: not stored. */
+  /** Names of unknown fields, which are not stored. */
   ignored: string[]
   errors: FieldError[]
 }
 
-/** Judges a whole document; what is absent stays absent. */
+/** Checks a whole document. It adds no default to it. */
 export function readSettings(document: unknown): ReadSettings {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     return { settings: {}, ignored: [], errors: [{ path: 'body', reason: 'the settings must be an object' }] }

@@ -1,6 +1,6 @@
 /**
- * Every built-in scheme as a row over six kinds of proof: the code that verifies, signs or judges gets the row, never the
- * provider's name (contract 7.2). The neutral presets and the real providers differ in header names and habits.
+ * The closed list of webhook providers, and the scheme of each as one row (contract 7.2). The code that verifies, signs or
+ * checks a delivery receives the row and never the provider's name. A new provider is a name and a row in this file.
  */
 
 /** The values that `provider` of `@Webhook` accepts. */
@@ -29,7 +29,7 @@ export const webhookProviders = [
 
 export type WebhookProvider = (typeof webhookProviders)[number]
 
-/** The explicit `signature` block of `@Webhook`. */
+/** The explicit `signature` block of `@Webhook`. `SignatureSpec` of the SDK documents each field. */
 export interface Signature {
   header: string
   prefix?: string
@@ -39,56 +39,57 @@ export interface Signature {
   timestampHeader?: string
 }
 
+/** An HMAC over the body, and where the scheme says so over a time and an id. */
 export interface HmacProof {
   by: 'hmac'
   hash: 'SHA-256' | 'SHA-1'
   encoding: 'hex' | 'base64'
-  /** `{ts}`, `{body}`, and with an `idHeader` `{id}`, are replaced; all else is literal. */
+  /** The signed text. `{ts}`, `{body}` and, with an `idHeader`, `{id}` are replaced. Everything else is literal. */
   signs: string
   header: string
-  /** The header's value is this, then the signature. */
+  /** Stands before the signature in the header's value. */
   prefix?: string
-  /** The header's value is a list of `name=value`, with a comma between; these names carry the time and the signatures. */
+  /** The header's value is a list of `name=value` with commas between. These names carry the time and the signatures. */
   parts?: { timestamp: string; signature: string; separator?: ';' }
-  /** The header's value is a list of `label,signature`, parted by blanks; signatures with this label count. */
+  /** The header's value is a list of `label,signature` with blanks between. Only signatures with this label count. */
   label?: string
   timestampHeader?: string
-  /** Carries the delivery's id, which is signed. */
+  /** The header that carries the delivery's id, which is signed. */
   idHeader?: string
   /**
-   * The headers above begin with the first of the two. A delivery without that signature header is read under the second
-   * prefix instead, and then every header of it is.
+   * The headers above begin with the first prefix. Where a delivery lacks that signature header, all headers are read under
+   * the second prefix.
    */
   prefixes?: readonly [string, string]
-  /** The body's field with the time of sending, in milliseconds: the window is judged once the signature has held. */
+  /** The body's field with the time of sending in milliseconds. The window is checked after the signature. */
   timestampField?: string
-  /** How the secret is written: its text is the key, or base64 of the key, after `whsec_`. */
+  /** `text`: the secret's text is the key. `whsec`: the key follows `whsec_` in base64. */
   secret: 'text' | 'whsec'
 }
 
-/** The URL as the sender knows it, then either the sorted form or, in the URL, the hash of the body: HMAC-SHA-1, base64. */
+/** HMAC-SHA-1 in base64 over the URL that the sender calls, then the sorted form. The URL may carry a hash of the body instead. */
 export interface UrlProof {
   by: 'url'
   header: string
 }
 
-/** A public key over the timestamp and the body: Ed25519 in hex, or ECDSA P-256 with SHA-256 as DER in base64. */
+/** A signature over the time and the body: Ed25519 in hex, or ECDSA P-256 with SHA-256 as DER in base64. */
 export interface PublicKeyProof {
   by: 'ed25519' | 'ecdsa'
-  /** One that begins with `*` stands for any header that ends so. */
+  /** A name that begins with `*` stands for every header that ends with the rest. */
   header: string
   timestampHeader: string
 }
 
-/** A JWT, HS256, whose claim `sha256` is the body's hash in base64. */
+/** A JWT with HS256 whose claim `sha256` is the body's hash in base64. */
 export interface TokenProof {
   by: 'token'
   header: string
 }
 
 /**
- * The secret itself, in a header: it proves who sent a delivery, and says nothing of the body. With a vault entry that
- * begins with `whsec_` the sender signs instead, and the header is not looked at.
+ * The secret itself in a header. It proves the sender and does not cover the body. Where the vault's entry begins with
+ * `whsec_`, the sender signs instead and the header is ignored.
  */
 export interface SecretProof {
   by: 'secret'
@@ -98,17 +99,17 @@ export interface SecretProof {
 
 export type Proof = HmacProof | UrlProof | PublicKeyProof | TokenProof | SecretProof
 
-/** How deliveries are proven under this secret. */
+/** @returns the proof of deliveries that are made with this secret. */
 export function proofUnder(proof: Proof, secret: string): Proof {
   return proof.by === 'secret' && secret.startsWith('whsec_') ? proof.signed : proof
 }
 
-/** Where the event key is read. */
+/** The place of the event key in a delivery. */
 export type EventSource =
   /**
-   * The first of these top-level fields; where it names an envelope, the `type` of what is inside. Then `.` and the text at
-   * the path `action`, where the payload has one. With `isList`, a list of events has the key of its items, or
-   * `event_batch` where they differ.
+   * The first of these top-level fields that is there, then `.` and the text at the path `action` if the payload has one.
+   * Where the field names an `envelope`, the key is the `type` of the event inside it. With `isList`, a list of events has
+   * the key of its items, or `event_batch` where the items differ.
    */
   | {
       from: 'fields'
@@ -117,30 +118,30 @@ export type EventSource =
       envelope?: { type: string; inner: string }
       isList?: true
     }
-  /** A header; with `hasAction`, then `.` and the payload's `action` where there is one. */
+  /** A header. With `hasAction`, `.` and the payload's `action` follow where there is one. */
   | { from: 'header'; header: string; hasAction?: true }
-  /** The field `object`, then `.` and what its entries tell of; `event_batch` where they tell of several things. */
+  /** The field `object`, then `.` and the field that its entries changed, or `event_batch` where these differ. */
   | { from: 'entries' }
-  /** The numeric `type`; with `inner`, a field whose own `type` is the key. */
+  /** The numeric `type`. With `inner`, that field may hold an event whose own `type` is the key. */
   | { from: 'number'; inner?: string }
   | { from: 'constant'; key: string }
 
 export interface Scheme {
   proof: Proof
-  /** How a body may be read, tried in this order; what none of them reads arrives as bytes. `field`: a form's `payload`. */
+  /** Ways to parse a body, tried in this order. A body that none of them parses arrives as bytes. `field` is a form's `payload`. */
   payload: readonly ('json' | 'field' | 'form')[]
   event: EventSource
-  /** Field of the payload that names the delivery (contract 7.7); absent: a hash of what was signed does. */
+  /** Field of the payload that identifies the delivery (contract 7.7). Default: a hash of the signed bytes. */
   idField?: string
-  /** What the sender asks once, to see that the URL is served (contract 7.6). `subscribe` is a GET request. */
+  /** The request by which the provider checks once that the URL is served (contract 7.6). `subscribe` is a GET request. */
   handshake?: 'challenge' | 'ping' | 'token' | 'subscribe'
-  /** The answer to a form that has no other one: JSON would be an error to the sender, or shown to a person. */
+  /** The default answer to a form: the sender would refuse JSON, or show it to a person. */
   formAnswer?: 'twiml' | 'empty'
-  /** The sender reads the answer: an object that a handler returns is sent as JSON (contract 7.6). */
+  /** The sender reads the answer, so an object that a handler returns is sent as JSON (contract 7.6). */
   isInteractive?: true
 }
 
-/** The event key of a delivery that holds several events of different kinds. */
+/** The event key of a delivery that holds events of several kinds. */
 export const batchKey = 'event_batch'
 
 const type = { from: 'fields', names: ['type'] } as const
@@ -189,7 +190,7 @@ function email(prefix: string): Scheme {
   }
 }
 
-/** Standard Webhooks, and Svix, whose headers differ in their prefix alone. */
+/** Standard Webhooks and Svix. Their headers differ in the prefix only. */
 const standardProof = {
   by: 'hmac',
   hash: 'SHA-256',
@@ -206,7 +207,7 @@ export const presets: Record<WebhookProvider, Scheme> = {
   payments: payments('x-payments-signature'),
   stripe: payments('stripe-signature'),
   codehost: { ...codehost('x-codehost-signature-256', 'x-codehost-event'), payload: ['json'] },
-  // its two content types are the same event
+  // GitHub sends the same event as JSON or as a form, by a setting of the hook
   github: { ...codehost('x-hub-signature-256', 'x-github-event'), payload: ['json', 'field'] },
   chat: { ...chat('x-chat-signature', 'x-chat-request-timestamp'), payload: ['json'], event: type },
   slack: {
@@ -225,7 +226,7 @@ export const presets: Record<WebhookProvider, Scheme> = {
   twilio: {
     proof: { by: 'url', header: 'x-twilio-signature' },
     payload: ['form'],
-    // `type` is that of Event Streams, which sends lists of CloudEvents
+    // Event Streams sends lists of CloudEvents, whose key is `type`
     event: { from: 'fields', names: ['EventType', 'MessageStatus', 'SmsStatus', 'CallStatus', 'type'], isList: true },
     formAnswer: 'twiml',
     isInteractive: true,
@@ -291,12 +292,26 @@ export const presets: Record<WebhookProvider, Scheme> = {
   gitlab: {
     proof: { by: 'secret', header: 'x-gitlab-token', signed: standardProof },
     payload: ['json'],
-    // the body, because a signature covers it and not the header `x-gitlab-event`
+    // a signature covers the body and not the header `x-gitlab-event`
     event: { from: 'fields', names: ['object_kind', 'event_name'], action: ['object_attributes', 'action'] },
   },
 }
 
-/** The `signature` block that means Standard Webhooks (contract 7.3). */
+/**
+ * The `signature` block of Standard Webhooks (contract 7.3): HMAC-SHA-256 over id, time and body. The secret is base64 after
+ * `whsec_`. Deliveries with the header prefix `svix-` are verified too.
+ *
+ * @example
+ * ```ts
+ * @Webhook({ name: 'billing', signature: standardWebhooks, secret: { env: 'BILLING_SECRET' } })
+ * export class BillingWebhook {
+ *   @On('invoice.paid')
+ *   async paid(invoice: { id: string }) {
+ *     Log.info('paid', { invoice: invoice.id })
+ *   }
+ * }
+ * ```
+ */
 export const standardWebhooks = {
   header: 'webhook-signature',
   timestampHeader: 'webhook-timestamp',
@@ -305,6 +320,7 @@ export const standardWebhooks = {
   encoding: 'base64',
 } as const satisfies Signature
 
+/** Whether a block is the one of Standard Webhooks. Names of headers have no case. */
 export function isStandardWebhooks({ header, timestampHeader, signs, algo, encoding, prefix }: Signature): boolean {
   return (
     prefix === undefined &&
@@ -316,7 +332,7 @@ export function isStandardWebhooks({ header, timestampHeader, signs, algo, encod
   )
 }
 
-/** The scheme of an explicit `signature` block: its event key is the body's `type`. */
+/** @returns the scheme of an explicit `signature` block. Its event key is the body's `type`. */
 export function schemeOfBlock(signature: Signature): Scheme {
   const { algo, ...block } = signature
   const hash = algo === 'hmac-sha1' ? 'SHA-1' : 'SHA-256'
@@ -326,10 +342,10 @@ export function schemeOfBlock(signature: Signature): Scheme {
   return { proof, payload: ['json'], event: type }
 }
 
-/** @returns why no delivery can ever have this event key; `undefined` where one may. */
-export function impossibleKey({ event }: Scheme, key: string): string | undefined {
+/** @returns the reason why no delivery can have this event key, or `undefined` where one may have it. */
+export function eventKeyFault({ event }: Scheme, key: string): string | undefined {
   if (key === '') return 'an event key is never empty'
-  if (key.includes('*')) return 'there are no wildcards: a key is matched whole'
+  if (key.includes('*')) return 'there are no wildcards: the whole key is compared'
   switch (event.from) {
     case 'constant':
       return key === event.key ? undefined : `every delivery arrives as "${event.key}"`

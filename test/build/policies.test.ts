@@ -1,7 +1,7 @@
 /** Calls in policies that run once for each row, found in the text of a migration (contract 5.3). */
 import { describe, expect, it } from 'vitest'
 import { unwrappedCalls } from '../../build/read/policies.ts'
-import { readMigration } from '../../build/read/relations.ts'
+import { readMigration } from '../../build/read/sql.ts'
 
 const found = (sql: string) =>
   unwrappedCalls(readMigration('', sql)).map(({ name, place }) => [name, sql.slice(place.start, place.end)])

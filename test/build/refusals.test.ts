@@ -7,7 +7,7 @@ import { type Application, applicationOf as read } from '../../build/application
 import { Program } from '../../build/program.ts'
 import { createReader } from '../../build/read/index.ts'
 import { refusals, type Slug } from '../../build/refusals/index.ts'
-import { refuse } from '../../build/refuse/index.ts'
+import { checkApplication } from '../../build/refuse/index.ts'
 import { render } from '../../build/render.ts'
 import { buildProject, declaredRole, rendered, targetOf, temporaryProject } from '../support/project.ts'
 import { administeredIn, evaluated, fixtureFiles, fixtures } from '../support/seed.ts'
@@ -72,7 +72,7 @@ describe('a rule that is not in force', () => {
     for (const slug of judged) {
       const without = new Set<Slug>([disabled])
       const context = { reserved, roles: [declaredRole('staff')], administered: administeredIn(slug), without }
-      const found = refuse(applicationOf(slug), context)
+      const found = checkApplication(applicationOf(slug), context)
       expect([slug, found.length === 0]).toEqual([slug, slug === disabled])
     }
   })

@@ -1,7 +1,7 @@
 /** The text of migrations proves which roles reach tables and views, and what guards them (contract 5.5). */
 import { describe, expect, it } from 'vitest'
-import { readMigration, relationsOf } from '../../build/read/relations.ts'
-import { statementsOf, tokensOf } from '../../build/read/sql.ts'
+import { relationsOf } from '../../build/read/relations.ts'
+import { readMigration, statementsOf, tokensOf } from '../../build/read/sql.ts'
 
 /** @returns the relations that every user reaches although nothing guards them. */
 function open(...migrations: string[]): string[] {

@@ -2,11 +2,14 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { decoratorNames } from '../../build/declaration.ts'
+import { ambientServices, decoratorNames } from '../../build/declaration.ts'
+import { groups, slugs } from '../../build/refusals/index.ts'
 import { exitCodes } from '../../cli/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
 import { authErrors } from '../../src/auth/shared/errors.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
+import { userId } from '../../src/wire/ids.ts'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import { webhookProviders } from '../../src/wire/webhook-schemes.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -64,6 +67,24 @@ describe('closed lists', () => {
     expect(used.length).toBeGreaterThan(20)
   })
 
+  it('the index of refusals names each slug below its file, and a file for each group', () => {
+    const defined = Object.fromEntries(Object.entries(groups).map(([group, of]) => [group, Object.keys(of)]))
+    expect(defined).toEqual(slugs)
+    const files = fs.readdirSync(path.join(root, 'build/refusals')).map((name) => name.replace(/\.ts$/, ''))
+    expect(files.filter((name) => name !== 'index' && name !== 'definition').sort()).toEqual(Object.keys(slugs).sort())
+    const all = Object.values(slugs).flat()
+    expect(all.length).toBe(new Set(all).size)
+  })
+
+  it('the form of a user’s id and the path of the local stack’s record stand in one file each', () => {
+    const rooms = tracked('.ts').filter((name) => /^(?:src|runtime|build|local|cli)\//.test(name))
+    const holding = (pattern: RegExp) => rooms.filter((name) => pattern.test(read(name)))
+    expect(holding(/\^usr_\[/)).toEqual(['src/wire/ids.ts'])
+    expect(holding(/^(?!\s*(?:\/?\*|\/\/)).*['"/]local\.json['"]/m)).toEqual(['src/wire/project-paths.ts'])
+    expect(read('src/auth/schema/0002_tables.sql')).toContain(`check (id ~ '${userId.source}')`)
+    expect(codeWords(rule('1.3') + rule('1.5') + rule('1.6'))).toContain(projectPaths.localRecord)
+  })
+
   it('the decorators that the build knows are those that the SDK exports', () => {
     const exported = [
       ...read('src/sdk/index.ts').matchAll(/export \{([^}]*)\} from '.\/(?:modules|routes|injectors|webhooks)\.ts'/g),
@@ -72,6 +93,12 @@ describe('closed lists', () => {
       .map((name) => name.trim())
       .filter((name) => name && !name.startsWith('type '))
     expect(exported.sort()).toEqual([...decoratorNames].sort())
+  })
+
+  it('the ambient services that the build knows are those that the SDK exports', () => {
+    const [, names = ''] = /export \{([^}]*)\} from '.\/ambient.ts'/.exec(read('src/sdk/index.ts')) ?? []
+    const exported = names.split(',').map((name) => name.trim())
+    expect(exported.filter((name) => name && !name.startsWith('type ')).sort()).toEqual([...ambientServices].sort())
   })
 
   it('docs/contract.md names every error code, provider, verb, flag and exit code', () => {

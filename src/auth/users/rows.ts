@@ -1,5 +1,5 @@
 import { Database, Injectable } from '@stack/backend'
-import { newId } from '../../wire/ids.ts'
+import { newId, userId } from '../../wire/ids.ts'
 import { authError } from '../shared/errors.ts'
 
 export interface User {
@@ -11,8 +11,6 @@ export interface User {
   is_operator: boolean
   created_at: Date
 }
-
-const userId = /^usr_[A-Za-z0-9_-]{1,64}$/
 
 @Injectable()
 export class Users {

@@ -5,7 +5,7 @@ import { type Claim } from '../../../runtime/webhooks/claim.ts'
 import { parseForm } from '../../../runtime/webhooks/form.ts'
 import { eventKey, readPayload } from '../../../runtime/webhooks/payload.ts'
 import { createStore } from '../../../runtime/webhooks/store.ts'
-import { impossibleKey, presets, type Scheme, type WebhookProvider } from '../../../src/wire/webhook-schemes.ts'
+import { eventKeyFault, presets, type Scheme, type WebhookProvider } from '../../../src/wire/webhook-schemes.ts'
 import { bytes } from '../../support/claims.ts'
 import { titled } from '../../support/titles.ts'
 
@@ -97,7 +97,7 @@ describe('7.2 which event a delivery is about', () => {
     ['shopify', 'orders/create', true],
     ['linear', 'Issue.create', true],
   ])('a build warns of a key that can never arrive: %s %j %s', (provider, bound, isPossible) => {
-    expect(impossibleKey(presets[provider], bound) === undefined).toBe(isPossible)
+    expect(eventKeyFault(presets[provider], bound) === undefined).toBe(isPossible)
   })
 })
 

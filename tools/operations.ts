@@ -1,0 +1,55 @@
+/**
+ * Makes `src/wire/operations.ts` and `docs/auth-openapi.json` of the auth module's route table, so that no path of it is typed
+ * twice. `--check` only compares.
+ */
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Route } from '../runtime/table.ts'
+import { build } from '../build/index.ts'
+import { authTarget } from '../build/targets.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+
+/** One line for each operation: a changed route is one line of a diff. */
+export function operationsText(routes: readonly Pick<Route, 'method' | 'path' | 'file' | 'handler'>[]): string {
+  const features = Map.groupBy(routes, ({ file }) => path.posix.dirname(file))
+  const parts = [...features].sort().map(([feature, own]) => {
+    const lines = own.map(({ handler, method, path }) => `  ${handler}: { method: '${method}', path: '${path}' },\n`)
+    return `export const ${feature} = {\n${lines.join('')}} as const\n`
+  })
+  return `/**
+ * Method and path of each operation of the auth module, by its feature and the name of its handler. Generated from the module's
+ * route table by \`npm run docs\`: edit the routes in \`src/auth\`, never this file.
+ */
+
+${parts.join('\n')}`
+}
+
+async function generated(): Promise<{ file: string; text: string }[]> {
+  const out = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-operations-'))
+  try {
+    const { built, refusals } = await build({ ...authTarget(out), describesAs: 'The auth module' })
+    if (!built) throw new Error(`the auth module is refused: ${refusals.map(({ message }) => message).join(', ')}`)
+    return [
+      { file: 'src/wire/operations.ts', text: operationsText(built.table.routes) },
+      { file: 'docs/auth-openapi.json', text: fs.readFileSync(path.join(out, 'openapi.json'), 'utf8') },
+    ]
+  } finally {
+    fs.rmSync(out, { recursive: true, force: true })
+  }
+}
+
+const isCheck = process.argv.includes('--check')
+for (const { file, text } of await generated()) {
+  const target = path.join(root, file)
+  const before = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : undefined
+  if (before === text) continue
+  if (isCheck) {
+    console.error(`${file} is not what the routes of src/auth declare: run \`npm run docs\``)
+    process.exitCode = 1
+  } else {
+    fs.writeFileSync(target, text)
+    console.log(`wrote ${file}`)
+  }
+}
