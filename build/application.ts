@@ -1,4 +1,4 @@
-/** The declarations as one application: what the root module reaches, and who lists whom. Pure. */
+/** Combines the declarations into one application: which modules the root reaches, and which module lists which class. Pure. */
 import {
   type ClassDeclaration,
   type ClassId,
@@ -15,11 +15,11 @@ import {
 export interface Application {
   declarations: Declarations
   byId: Map<ClassId, ClassDeclaration>
-  /** Classes with @Module in the entry; a sound application has one. */
+  /** Classes with @Module in the entry. A valid application has exactly one. */
   roots: ClassDeclaration[]
-  /** What the root reaches through imports, the root first. */
+  /** The modules that the root reaches through imports, the root first. */
   modules: ClassDeclaration[]
-  /** What answers for a class that a recipe provides (contract 2.2). */
+  /** The class whose instance dependencies on another class get, for each class that a recipe provides (contract 2.2). */
   answers: ReadonlyMap<ClassId, ClassDeclaration>
 }
 
@@ -49,7 +49,7 @@ export function answerTo({ byId, answers }: Application, target: ClassId): Class
   return answers.get(target) ?? byId.get(target)
 }
 
-/** The known classes that a list of a module offers: a recipe among the providers offers what it provides. */
+/** The known classes that a module's list offers. A recipe among the providers offers the class that it provides. */
 export function classesIn(
   byId: Map<ClassId, ClassDeclaration>,
   module: ClassDeclaration,
@@ -59,7 +59,7 @@ export function classesIn(
   return [...listed(module, list), ...offered].flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/** The known classes that are constructed because a module lists them: of a recipe, the one that it uses. */
+/** The known classes that are constructed because a module lists them. A recipe constructs its `useClass`. */
 export function constructedIn(
   byId: Map<ClassId, ClassDeclaration>,
   module: ClassDeclaration,
@@ -69,7 +69,7 @@ export function constructedIn(
   return [...listed(module, list), ...used].flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/** What a module's own classes may depend on: its providers, and what the modules it imports export. */
+/** The classes that a module's own classes may depend on: its providers, and the exports of the modules it imports. */
 export function visibleIn({ byId }: Application, module: ClassDeclaration): Set<ClassDeclaration> {
   const visible = new Set(classesIn(byId, module, 'providers'))
   for (const imported of classesIn(byId, module, 'imports'))
@@ -77,7 +77,7 @@ export function visibleIn({ byId }: Application, module: ClassDeclaration): Set<
   return visible
 }
 
-/** Without `exports`, all providers; a module in `exports` passes on what it exports itself. */
+/** The exports of a module. Without `exports` they are all its providers. A module in `exports` adds its own exports. */
 export function exportsOf(
   byId: Map<ClassId, ClassDeclaration>,
   module: ClassDeclaration,
@@ -104,12 +104,12 @@ export interface Listing {
   declaration: ClassDeclaration
 }
 
-/** Every class that a reached module lets be constructed there; once for each module that does. */
+/** Every class that a reached module constructs, once for each such module. */
 export function listings({ byId, modules }: Application, list: 'controllers' | 'providers'): Listing[] {
   return modules.flatMap((module) => constructedIn(byId, module, list).map((declaration) => ({ module, declaration })))
 }
 
-/** Whether a decorator of a member, or of one of its parameters, bears the name of one of the SDK's and is none. */
+/** Whether a member or one of its parameters has a decorator with the name of an SDK decorator that is another one. */
 export function hasForeignDecorator({ declarations }: Application, { id }: ClassDeclaration, member: Member): boolean {
   return declarations.foreignDecorators.some(
     (decorator) => decorator.classId === id && decorator.member === member.name,

@@ -1,6 +1,6 @@
 /**
- * A build that finds nothing changed since the last one, and is done: the compiler itself is not even loaded. What went
- * into the last build, and what came out, is known by its content.
+ * Skips a build if nothing has changed since the last one. The hashes of the last build's inputs and outputs decide, so
+ * that not even the compiler needs to be loaded.
  */
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -8,15 +8,15 @@ import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { projectPaths } from '../src/wire/project-paths.ts'
 import { writeWhole } from './emit/write.ts'
-import type { BuildOptions, BuildResult } from './index.ts'
+import type { BuildOptions, BuildResult } from './options.ts'
 import type { Refusal } from './refusals/index.ts'
 
 interface BuildRecord {
-  /** Of the compiler and its options. */
+  /** Hash of the compiler, its options and the installed packages. */
   key: string
-  /** Every file below the entry's folder. */
+  /** Hash of the names of all files below the entry's folder and in `migrations/`. */
   listed: string
-  /** Content by absolute path: what was read, and what was written. */
+  /** Hash of each file that was read or written, by absolute path. */
   contents: Record<string, string>
   /** Warnings. */
   refusals: Refusal[]
@@ -25,7 +25,7 @@ interface BuildRecord {
 
 const recordName = 'build.json'
 
-/** Like `build`. */
+/** Builds a project, unless the last build had the same inputs and its outputs are still there. */
 export async function buildCached(options: BuildOptions): Promise<BuildResult> {
   const file = path.join(options.out, recordName)
   const unchanged = readUnchanged(file, options)
@@ -49,14 +49,14 @@ function readUnchanged(file: string, options: BuildOptions): BuildResult | undef
       built: { table, sizes: record.sizes, inputs: [], outputs: [], isSelfContained: true },
     }
   } catch {
-    return undefined // no record, one of another version, or a file that is gone
+    return undefined // There is no record, it has another format, or a file is gone.
   }
 }
 
 function writeRecord(file: string, options: BuildOptions, { refusals, built }: BuildResult, began: number): void {
   const { inputs, outputs, sizes, isSelfContained } = built!
   if (!isSelfContained) return
-  // a file that was written while it was being read may have been read before: its content now proves nothing
+  // A file that was written during the build may have been read before: its content now is not what was built.
   if (inputs.some((name) => fs.statSync(name).mtimeMs > began - 20)) return
   const contents = Object.fromEntries([...inputs, ...outputs].map((name) => [name, hashOf(name)]))
   const record: BuildRecord = { key: keyOf(options), listed: listingOf(options), contents, refusals, sizes }
@@ -68,13 +68,13 @@ function hashOf(file: string): string {
 }
 
 function listingOf({ root, entry }: BuildOptions): string {
-  // whatever its kind, a file that comes may be what an import means
+  // A new file of any kind may be the one that an import leads to.
   const folders = [path.dirname(path.resolve(root, entry)), path.join(root, projectPaths.migrations)]
   const listed = folders.flatMap((folder) => filesBelow(folder).sort())
   return createHash('sha1').update(listed.join('\n')).digest('base64')
 }
 
-/** What decides the result beside the files: the options, this compiler, the installed packages, the configuration's presence. */
+/** Hash of all that decides the result beside the files: the options, this compiler, and the installed packages. */
 function keyOf(options: BuildOptions): string {
   const stamp = (file: string) => {
     const found = fs.statSync(file, { throwIfNoEntry: false })
@@ -87,7 +87,7 @@ function keyOf(options: BuildOptions): string {
     .digest('base64')
 }
 
-/** What a package manager writes, and what decides how imports resolve. */
+/** Files that package managers write, and files that decide how imports resolve. */
 const stamped = [
   'node_modules/.package-lock.json',
   'node_modules/.modules.yaml',

@@ -1,6 +1,6 @@
 /**
- * What only the type checker can tell: the value of a constant that a package exports, from its literal type. It is asked
- * for that name alone, in a file of its own: of the project nothing is loaded, of the packages what declares the name.
+ * Reads the value of a constant that a package exports from its literal type. The type checker gets a file of its own
+ * that imports this one name: it loads the declarations of that package and nothing of the project.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -8,27 +8,30 @@ import type { ts as TS } from 'ts-morph'
 import { createProject, ts } from './typescript.ts'
 
 export interface Checker {
-  /** @returns the value, or `undefined` when its type does not fix it. */
-  ask(folder: string, from: string, name: readonly string[]): { value: unknown } | undefined
-  /** Whether it was asked, and so read files that nobody else has read. */
-  wasAsked(): boolean
-  /** Whether a file that an answer was read from is another now. */
+  /**
+   * @param folder absolute path of the folder that imports the package. @param name the exported name, then members.
+   * @returns the value, or `undefined` when the type leaves room for more than one.
+   */
+  constantOf(folder: string, from: string, name: readonly string[]): { value: unknown } | undefined
+  /** Types of packages were read, so files that are no sources have decided the result. */
+  hasReadTypes(): boolean
+  /** A file that was read has changed since. */
   isStale(): boolean
 }
 
 /** @param root absolute. @param options how imports resolve. */
 export function createChecker(root: string, options: TS.CompilerOptions): Checker {
   const files = new Map<string, string>()
-  const answers = new Map<string, { value: unknown } | undefined>()
+  const constants = new Map<string, { value: unknown } | undefined>()
   let project: ReturnType<typeof createProject> | undefined
 
   return {
-    ask(folder, from, name) {
+    constantOf(folder, from, name) {
       const key = JSON.stringify([folder, from, name])
-      if (!answers.has(key)) answers.set(key, answer(folder, from, name))
-      return answers.get(key)
+      if (!constants.has(key)) constants.set(key, readConstant(folder, from, name))
+      return constants.get(key)
     },
-    wasAsked: () => answers.size > 0,
+    hasReadTypes: () => constants.size > 0,
     isStale: () => [...files].some(([file, stamp]) => stampOf(file) !== stamp),
   }
 
@@ -41,7 +44,7 @@ export function createChecker(root: string, options: TS.CompilerOptions): Checke
     return opened
   }
 
-  function answer(folder: string, from: string, [exported, ...members]: readonly string[]) {
+  function readConstant(folder: string, from: string, [exported, ...members]: readonly string[]) {
     if (exported === 'default' || exported === undefined) return undefined
     project ??= open()
     const access = members.map((member) => `[${JSON.stringify(member)}]`).join('')
@@ -59,12 +62,12 @@ export function createChecker(root: string, options: TS.CompilerOptions): Checke
   }
 }
 
-/** Literal types, enum members, and objects made of nothing else, as the types of constants are written that never change. */
+/** Literal types, enum members, and objects with `readonly` members of such types: they admit exactly one value. */
 function valueOfType(type: TS.Type, checker: TS.TypeChecker, at: TS.Node): { value: unknown } | undefined {
   if (type.isStringLiteral() || type.isNumberLiteral()) return { value: type.value }
   if (type.flags & ts.TypeFlags.BooleanLiteral) return { value: checker.typeToString(type) === 'true' }
   if (type.flags & ts.TypeFlags.Null) return { value: null }
-  // an interface, an index signature and a member that may be written leave room for more than the type says
+  // Interfaces, index signatures and writable members admit more values than the type lists.
   const flags = type.flags & ts.TypeFlags.Object ? (type as TS.ObjectType).objectFlags : 0
   const isAnonymous = (flags & (ts.ObjectFlags.Anonymous | ts.ObjectFlags.Mapped)) !== 0
   const isOpen = type.getCallSignatures().length > 0 || checker.getIndexInfosOfType(type).length > 0
@@ -85,11 +88,11 @@ function isReadonly(property: TS.Symbol): boolean {
     (declaration) => ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Readonly,
   )
   const { links } = property as unknown as { links?: { checkFlags?: number } }
-  const isMapped = ((links?.checkFlags ?? 0) & 8) !== 0 // CheckFlags.Readonly: of a mapped type like `Readonly<…>`
+  const isMapped = ((links?.checkFlags ?? 0) & 8) !== 0 // CheckFlags.Readonly marks members of a mapped type like `Readonly<…>`.
   return isDeclared === true || isMapped
 }
 
-/** A `const`, or an enum: a `let` may be something else by now. */
+/** A `const` or an enum. A `let` may have another value by now. */
 function isConstant(symbol: TS.Symbol | undefined, checker: TS.TypeChecker): boolean {
   const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
   const declaration = target?.valueDeclaration
@@ -103,7 +106,7 @@ function stampOf(file: string): string {
   return found ? `${found.mtimeMs} ${found.size}` : 'none'
 }
 
-/** What the types of constants are written with; TypeScript's own library would take longer to load than all the rest. */
+/** The types that declarations of constants use. TypeScript's own library would take longer to load than all the rest. */
 const fewTypes = `interface Array<T> { length: number }
 interface Boolean {} interface CallableFunction {} interface Function {} interface IArguments {}
 interface NewableFunction {} interface Number {} interface Object {} interface RegExp {} interface String {}

@@ -1,77 +1,14 @@
-/** Classes at the top of a file, their members, and the decorators on both, as plain data. */
+/** Reads the classes at the top of a file, their members, and the decorators on both. */
 import type { ts as TS } from 'ts-morph'
-import type { Span } from './declaration.ts'
+import type { Span, Unfit } from './declaration.ts'
 import { type Expression, propertyName } from './expression.ts'
-import type { Reader } from './project.ts'
-import { type ResultSyntax, readResult } from './results.ts'
+import { readResult } from './results.ts'
+import type { DecoratorSyntax, MemberSyntax, ParameterSyntax, Reader } from './source-file.ts'
 import { hasModifier, namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
-export interface DecoratorSyntax {
-  callee: Expression
-  isCalled: boolean
-  arguments: Expression[]
-  place: Span
-  /** Is the first thing of a member of a class: blanking it must leave a `;` behind. */
-  onMember: boolean
-}
-
-interface ParameterSyntax {
-  name: string
-  place: Span
-  /** The type's name where it is a plain reference: `Orders`, or `orders.Orders`. */
-  typeName: string | undefined
-  /** As written; empty where there is none. */
-  type: string
-  typePlace: Span
-  /** Every name in the type, keywords like `string` and `null` included. */
-  typeNames: string[]
-  /** Has a default, or a question decorator: nobody need provide it. */
-  isOptional: boolean
-  decorators: DecoratorSyntax[]
-}
-
-/** Why a member cannot serve as a handler. */
-export type Unfit = 'static' | 'not public' | 'abstract' | 'a generator' | 'not a method' | 'computed name'
-
-export interface MemberSyntax {
-  name: string
-  place: Span
-  line: number
-  unfit: Unfit | undefined
-  decorators: DecoratorSyntax[]
-  parameters: ParameterSyntax[]
-  result: ResultSyntax | undefined
-}
-
-export interface ClassSyntax {
-  /** Undefined for `export default class {}`. */
-  name: string | undefined
-  place: Span
-  line: number
-  /** From the first character after decorators, `export` and `default` on, and where `default` stands. */
-  keyword: number
-  /** Where `export` stands, or else `class`. */
-  start: number
-  /** With the blanks after it. */
-  defaultKeyword: Span | undefined
-  isAbstract: boolean
-  /** Has a static member `~standard`: is itself a Standard Schema. */
-  isSchema: boolean
-  /** What stands after `implements`, as far as it is named: `Orders`, or `orders.Orders`. */
-  implemented: string[]
-  /** What stands after `extends`. */
-  base: Expression | undefined
-  decorators: DecoratorSyntax[]
-  /** Undefined where the class has no constructor of its own. */
-  constructorParameters: ParameterSyntax[] | undefined
-  members: MemberSyntax[]
-  /** Every member that has a body or a value, by name: a later one replaces an earlier one. */
-  memberNames: string[]
-}
-
 export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
-  if (hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return // does not exist at run time
+  if (hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return // A declared class does not exist at run time.
   const { file, at, lineOf } = reader
   const name = node.name?.text
   const isExported = hasModifier(node, ts.SyntaxKind.ExportKeyword)
@@ -111,7 +48,7 @@ export function readClass(reader: Reader, node: TS.ClassDeclaration): void {
   })
 }
 
-/** Where `class`, or `abstract class`, begins: after decorators, `export` and `default`. */
+/** The offset of `class`, or of `abstract class`: after decorators, `export` and `default`. */
 function keywordOf({ tree }: Reader, node: TS.ClassDeclaration): number {
   const before = node.modifiers?.filter(({ kind }) => kind !== ts.SyntaxKind.AbstractKeyword) ?? []
   const last = before.at(-1)
@@ -128,7 +65,7 @@ function withBlanks(place: Span, text: string): Span {
   return { ...place, end }
 }
 
-/** An overload's signature, and a field that is only declared, are nothing at run time. */
+/** Signatures of overloads and fields that are only declared do not exist at run time. */
 function nameOfMember(node: TS.ClassElement): string[] {
   const isReal = ts.isPropertyDeclaration(node)
     ? !hasModifier(node, ts.SyntaxKind.DeclareKeyword)
@@ -138,7 +75,7 @@ function nameOfMember(node: TS.ClassElement): string[] {
   return name === undefined ? [] : [name]
 }
 
-/** `constructor(private readonly orders: Orders)` is a field too. */
+/** A constructor parameter with a modifier is a field too: `constructor(private readonly orders: Orders)`. */
 function propertiesOf({ parameters }: TS.ConstructorDeclaration): string[] {
   return parameters.flatMap(({ name, modifiers }) =>
     ts.isIdentifier(name) && modifiers?.some(ts.isModifier) ? [name.text] : [],
@@ -181,12 +118,12 @@ function unfitness(node: TS.ClassElement): Unfit | undefined {
   return node.asteriskToken ? 'a generator' : undefined
 }
 
-/** `this` is no parameter at run time. */
+/** A parameter called `this` does not exist at run time. */
 function isValue({ name }: TS.ParameterDeclaration): boolean {
   return !(ts.isIdentifier(name) && name.text === 'this')
 }
 
-/** @param isHandler decorators on it say what it receives. */
+/** @param isHandler the parameter belongs to a method, so its decorators say what it receives. */
 function readParameter(reader: Reader, node: TS.ParameterDeclaration, isHandler: boolean): ParameterSyntax {
   const { at, written } = reader
   const { type } = node

@@ -1,4 +1,4 @@
-/** Asks the engine to let go of memory now, where that is worth the pause: it would rather grow first. */
+/** Collects garbage now. V8 would let the heap grow first, which costs more memory than the pause costs time. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

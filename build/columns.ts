@@ -1,18 +1,18 @@
-/** Text in the columns of a terminal: how wide it is, where its lines break, and what of it must not reach a terminal. */
+/** Lays out text in the columns of a terminal: its width, its line breaks, and the characters that a terminal must not get. */
 import stringWidth from 'string-width'
 
-/** A grapheme of a line as it is shown. */
+/** One grapheme of a line as the terminal shows it. */
 export interface Cell {
   text: string
   /** Offset in the line, in UTF-16 units. */
   at: number
   /** The display column of its left edge, from 0. */
   column: number
-  /** In columns. A tab is as wide as the way to its stop, a combining mark takes none of its own. */
+  /** Number of columns. A tab reaches to the next tab stop, and a combining mark has no width of its own. */
   width: number
 }
 
-/** Columns between tab stops. A tab is shown as blanks: the terminal's own stops are counted from its left edge, not from the gutter. */
+/** Number of columns between tab stops. Tabs become blanks, because a terminal counts its stops from its left edge. */
 export const tabWidth = 4
 
 const segmenter = new Intl.Segmenter()
@@ -34,7 +34,7 @@ export const widthOf = (text: string) => stringWidth(text)
 /**
  * Breaks lines between words where they are wider than the columns. A word that is wider stays whole, and so does code
  * between backticks, as far as that takes at most half a line.
- * @param first what the first line begins with. @param rest what the others begin with.
+ * @param first begins the first line. @param rest begins each of the other lines.
  */
 export function wrap(text: string, columns: number, first = '', rest = ''): string[] {
   const words = text.matchAll(new RegExp(`(?:\`[^\`]{1,${Math.floor(columns / 2)}}\`|[^ ])+ *`, 'g'))
@@ -53,8 +53,8 @@ export function wrap(text: string, columns: number, first = '', rest = ''): stri
 }
 
 /**
- * Control characters move the cursor or colour the terminal, and marks of direction show a line in another order than
- * the compiler reads it: both are shown by their codes.
+ * Shows control characters and bidirectional controls by their codes. The former move the cursor or colour the terminal,
+ * and the latter show a line in another order than the compiler reads it.
  */
 export function harmless(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {

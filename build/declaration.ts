@@ -1,13 +1,12 @@
 /**
- * What a project declares, as plain data: every fact with the place it was read from. `read/` makes these, `refuse/`
- * judges them, `link/` turns them into the route table; none of the latter two sees syntax.
+ * The declarations of a project as plain data, each with the place it was read from. `read/` makes them, `refuse/` checks
+ * them, and `link/` turns them into the route table. Neither `refuse/` nor `link/` sees syntax.
  */
 import type { Method } from '../runtime/table.ts'
-import type { Unfit } from './classes.ts'
 
 export const sdkName = '@stack/backend'
 
-/** A stretch of source, as offsets into its text; the end is exclusive. */
+/** A range of a source file's text as offsets. The end is exclusive. */
 export interface Span {
   /** Relative to the project, with `/`. */
   file: string
@@ -15,7 +14,7 @@ export interface Span {
   end: number
 }
 
-/** The same as people count: from 1. */
+/** A span with its lines and columns, counted from 1 as editors do. */
 export interface Location extends Span {
   line: number
   column: number
@@ -24,18 +23,19 @@ export interface Location extends Span {
 }
 
 /**
- * A value as far as it is known at build. An unknown one `isLost` where it comes from a file that cannot be read or found. One that is written elsewhere, or inside of something (parentheses, `as const`),
- * has the place where it is used: no edit can go by it.
+ * A value as far as it is known at build. `isElsewhere` marks a value that is written at another place, or inside
+ * parentheses or a cast: `place` is where the value is used, so no edit may replace the text there. `isLost` marks a value
+ * that comes from a file which cannot be read or found.
  */
 export type StaticValue =
   | { kind: 'literal'; value: string | number | boolean | null | undefined; place: Span; isElsewhere?: true }
   | { kind: 'list'; items: StaticValue[]; place: Span; isElsewhere?: true }
   | { kind: 'record'; entries: Entry[]; place: Span; isElsewhere?: true }
   | { kind: 'class'; id: ClassId; place: Span; isElsewhere?: true }
-  /** Known only at run time, or not at all: `text` is what was written. */
+  /** The value is known only at run time, or not at all. `text` is the source text. */
   | { kind: 'unknown'; text: string; place: Span; isElsewhere?: true; isType?: true; isLost?: true }
 
-/** Keys of entries that cannot be read: a spread of something unknown, a computed key. */
+/** Keys that stand for an entry which cannot be read: the spread of an unknown value, and a computed key. */
 export const spreadKey = '...'
 export const computedKey = '[…]'
 export const unreadable: ReadonlySet<string> = new Set([spreadKey, computedKey])
@@ -46,14 +46,15 @@ export interface Entry {
   value: StaticValue
 }
 
-/** `src/orders.controller.ts#OrdersController` */
+/** The file and name of a class: `src/orders.controller.ts#OrdersController`. */
 export type ClassId = string
 
 export const roles = ['Module', 'Controller', 'Injectable', 'Webhook'] as const
 
-/** What a decorator makes of a class. */
+/** The role that a decorator gives to a class. */
 export type ClassRole = (typeof roles)[number]
 
+/** The HTTP method of each decorator that declares a route. */
 export const methods: Readonly<Record<string, Method>> = {
   Get: 'GET',
   Post: 'POST',
@@ -62,7 +63,7 @@ export const methods: Readonly<Record<string, Method>> = {
   Delete: 'DELETE',
 }
 
-/** What a handler's parameter may receive. */
+/** The decorators of a handler's parameters. */
 export const injectors = [
   'Param',
   'Query',
@@ -76,7 +77,7 @@ export const injectors = [
   'Client',
 ] as const
 
-/** Services of the SDK that are imported, never injected, and act for the request that is being served. */
+/** Services of the SDK that are imported instead of injected. They act for the request that is being served. */
 export const ambientServices: ReadonlySet<string> = new Set(['Auth', 'Database', 'Log', 'Secrets', 'Storage'])
 
 /** Every decorator of the SDK. */
@@ -85,7 +86,7 @@ export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.
 /** A decorator of the SDK. */
 export interface Decorator {
   name: string
-  /** Of the whole decorator, with its `@`. */
+  /** The whole decorator, with its `@`. */
   place: Span
   isCalled: boolean
   arguments: StaticValue[]
@@ -95,32 +96,32 @@ export interface ClassDeclaration {
   id: ClassId
   name: string
   file: string
-  /** Of its name. */
+  /** Span of the name. */
   place: Span
   line: number
-  /** Offset of `class`, or `abstract class`. */
+  /** Offset of `class`, or of `abstract class`. */
   keyword: number
-  /** The same, with `export` before it. */
+  /** Offset of `export`, or of `class` where the class is not exported. */
   start: number
-  /** Its type is exported, and itself not. */
+  /** The file exports the class's type, but not the class. */
   isTypeExported: boolean
   defaultKeyword: Span | undefined
-  /** The name it is exported by, if it is exported by name. */
+  /** The name under which the file exports the class, if it does so by name. */
   exportName: string | undefined
   isDefaultExport: boolean
   isAbstract: boolean
-  /** Is, or may be, a Standard Schema itself. */
+  /** The class is, or may be, a Standard Schema itself. */
   isSchema: boolean
-  /** What stands after `implements`: names without arguments, and the classes of the project among them. */
+  /** Names after `implements` that have no type arguments. `id` is present where the name is a class of the project. */
   implemented: { name: string; id: ClassId | undefined }[]
-  /** The class of the project that it extends. */
+  /** The class of the project that this class extends. */
   base: { id: ClassId; place: Span } | undefined
   decorators: Decorator[]
   dependencies: Dependency[]
-  /** What the constructor takes is not known: it is inherited from something that the build cannot read. */
+  /** The base class, where its constructor is inherited and the build cannot read it. */
   unknownBase: Span | undefined
   members: Member[]
-  /** Of every member that exists at run time; one that stands twice replaces itself. */
+  /** Names of all members that exist at run time. A later member replaces an earlier one of the same name. */
   memberNames: string[]
 }
 
@@ -128,26 +129,28 @@ export interface ClassDeclaration {
 export interface Dependency {
   parameter: string
   place: Span
-  /** The class its type names; `undefined` when the type names no class of the project. */
+  /** The class that the type names. `undefined` when the type names no class of the project. */
   target: ClassId | undefined
-  /** Its type comes from a file or package that cannot be read or found. */
+  /** The type comes from a file or package that cannot be read or found. */
   isLost: boolean
-  /** Has a default: where its type names no class, nobody need provide it. */
+  /** The parameter has a default, so the container need not provide a value if the type names no class. */
   isOptional: boolean
-  /** The type as written. */
+  /** Text of the type. */
   type: string
 }
 
-/** A member of a class that carries a decorator of the SDK, itself or on a parameter. */
+/** Why a member cannot serve as a handler. */
+export type Unfit = 'static' | 'not public' | 'abstract' | 'a generator' | 'not a method' | 'computed name'
+
+/** A class member that carries a decorator of the SDK, or has a parameter that does. */
 export interface Member {
   name: string
   place: Span
   line: number
-  /** Why it cannot serve as a handler, where it cannot. */
   unfit: Unfit | undefined
   decorators: Decorator[]
   parameters: HandlerParameter[]
-  /** A result that is neither nothing nor a `Response`, where the text tells. */
+  /** The result, where the text shows that it is neither `undefined` nor a `Response`. */
   result: { text: string; place: Span } | undefined
 }
 
@@ -155,86 +158,87 @@ export interface HandlerParameter {
   name: string
   place: Span
   decorators: Decorator[]
-  /** As written; empty where there is none. */
+  /** Text of the type. Empty where no type is written. */
   type: string
   typePlace: Span
-  /** Every name in the type: keywords like `string` and `null`, the SDK's types by their own names, aliases resolved. */
+  /** Every name in the type, with aliases resolved. It includes keywords like `string`, and the SDK's types by their own names. */
   typeNames: string[]
 }
 
-/** A decorator with the name of one of the SDK's, or of a server framework, that comes from elsewhere. */
+/** A decorator that is not the SDK's, but has the name of an SDK decorator or comes from a server framework. */
 export interface ForeignDecorator {
   classId: ClassId
-  /** Absent for one on the class itself. */
+  /** The decorated member. Absent for a decorator on the class itself. */
   member: string | undefined
-  /** Whether a package exports it, and not the project itself. */
+  /** A package exports the decorator. Otherwise the project does. */
   isOfPackage: boolean
-  /** The file or package that it comes from cannot be read or found. */
+  /** The file or package that the decorator comes from cannot be read or found. */
   isLost: boolean
-  /** As it is written here. */
+  /** The local name. */
   name: string
-  /** As it is called where it comes from. */
+  /** The name under which the decorator is exported. */
   exported: string
   from: string
   place: Span
 }
 
-/** A decorator that the file neither imports nor declares. */
+/** A decorator whose name the file neither imports nor declares. */
 export interface UnimportedDecorator {
   name: string
   place: Span
-  /** The class at the top of the file that it stands on, or inside of. */
+  /** The top-level class that carries or contains the decorator. */
   classId: ClassId | undefined
 }
 
-/** An import that leads to no file, or of a package that is not installed. */
+/** An import that leads to no file, or names a package that is not installed. */
 export interface LostImport {
   specifier: string
   place: Span
   /**
-   * `alias`: the file is there, and tsconfig.json does not say so; `prefix`: like an alias, of what is not known;
-   * `builtin`: a module of Node without its prefix.
+   * `alias`: the file exists, but tsconfig.json has no alias for it. `prefix`: the specifier looks like an alias, but no
+   * such file is known. `builtin`: a module of Node without the prefix `node:`.
    */
   kind: 'file' | 'alias' | 'prefix' | 'package' | 'builtin'
-  /** The entry of `paths` that would lead to the file, or the one that people mostly mean. */
+  /** The entry of `paths` that would lead to the file, or the most usual one. */
   alias?: { pattern: string; target: string }
-  /** How the importing file would name it without an alias. */
+  /** The relative specifier that leads to the same file. */
   relative?: string
 }
 
-/** What is called where no request is served. */
+/** A call that runs where no request is served. */
 export interface EarlyCall {
-  /** As written: `new` is not part of it. */
+  /** Text of the callee, without `new`. */
   name: string
   from: { sdk: string } | { package: string; name: string } | { global: string }
   isNew: boolean
-  /** Whose instance is being built; `undefined` at module scope. */
+  /** The class whose instance is being built. `undefined` at module scope. */
   className: string | undefined
   place: Span
 }
 
-/** Where a file's imports stand: for fixes that need another one. */
+/** The imports of a file, for fixes that add one. */
 interface Imports {
   file: string
   /** Offset at which a further import declaration may stand. */
   end: number
+  /** `import { … }` of values, with the offset at which its last name ends. */
   named: { from: string; lastName: number }[]
   /** Every relative specifier. */
   relative: string[]
   names: { local: string; from: string; name: string }[]
-  /** Every name that means something at the top of the file. */
+  /** Every name that is in use at the top of the file. */
   taken: string[]
 }
 
-/** What tsconfig.json, or what it extends, says about decorators. */
+/** The decorator options of tsconfig.json, including those it extends. */
 export interface Tsconfig {
   hasDecorators: boolean
   hasMetadata: boolean
-  /** The key `compilerOptions`, or the file's first character. */
+  /** Span of the key `compilerOptions`, or of the file's first character. */
   options: Span
-  /** Where a further option may stand. */
+  /** Offset at which a further option may stand. */
   body: { start: number; isEmpty: boolean } | undefined
-  /** The values, where this very file gives them. */
+  /** Spans of the values, where tsconfig.json itself sets them. */
   decorators: Span | undefined
   metadata: Span | undefined
 }
@@ -242,30 +246,28 @@ export interface Tsconfig {
 export interface Declarations {
   /** The file that must export the root module. */
   entry: string
-  /** Every file that was read. */
+  /** All files that were read. */
   files: ReadonlySet<string>
-  /** Those of them that the worker loads; the others may be programs of their own, like a seed script. */
+  /** The files that the worker loads. The others may be programs of their own, like a seed script. */
   bundled: ReadonlySet<string>
   classes: ClassDeclaration[]
   lostImports: LostImport[]
-  /** Files whose reader failed: nothing that they declare is known. */
+  /** Files that could not be read. None of their declarations is known. */
   unreadable: { reason: string; isOfSystem: boolean; place: Span }[]
-  /** Decorators of the SDK that stand where no declaration is read. */
+  /** Decorators of the SDK at places where they declare nothing. */
   strayDecorators: Decorator[]
   unimported: UnimportedDecorator[]
-  /** Decorators that have a name of the SDK's, or are a server framework's, and come from elsewhere. */
   foreignDecorators: ForeignDecorator[]
-  /** Calls at module scope, and while instances are built. */
   earlyCalls: EarlyCall[]
   evals: { text: string; place: Span }[]
-  /** A file imports `Database` of the SDK, or the SDK whole. */
+  /** A file imports `Database` from the SDK, or imports the whole SDK. */
   usesDatabase: boolean
-  /** A file imports an ambient service of the SDK, or the SDK whole: somebody may ask which request is being served. */
+  /** A file imports an ambient service from the SDK, or the whole SDK: the worker must then track the request being served. */
   usesServices: boolean
   imports: Imports[]
-  /** Files whose default export somebody imports. */
+  /** Files whose default export another file imports. */
   defaultImports: string[]
-  /** Calls in row-level policies that run once for each row. */
+  /** Calls in row-level security policies that Postgres runs once for each row. */
   policyCalls: PolicyCall[]
   /** Tables and views that the migrations create. */
   relations: Relation[]
@@ -273,28 +275,27 @@ export interface Declarations {
   tsconfig: Tsconfig | undefined
   /** Decorators of the SDK that are used as values. */
   argumentValues: { name: string; place: Span }[]
-  /** Files that do not parse. */
   syntaxErrors: { message: string; place: Span }[]
 }
 
-/** A table or view as the migrations leave it, as far as their text proves it. */
+/** A table or view as it is after all migrations, as far as their text proves it. */
 export interface Relation {
-  /** As it is called in its schema. */
+  /** The name without its schema. */
   name: string
   kind: 'table' | 'view' | 'materialized view'
   /** Span of the name in the statement that creates it. */
   place: Span
-  /** Only a table has it. */
+  /** Row-level security is enabled. Always false for views. */
   hasRowSecurity: boolean
-  /** Only a view has it. Without `security_invoker` the policies of the view's owner apply, and an owner has none. */
+  /** A view without `security_invoker`. The policies of the view's owner apply to it, and an owner has none. */
   runsAsOwner: boolean
-  /** A comment on it says `@stack public`. */
+  /** Its SQL comment contains `@stack public`. */
   isPublic: boolean
-  /** What lets every user reach it. */
+  /** The grant that lets every user reach it. */
   granted: { to: string; place: Span } | undefined
 }
 
-/** A call of `auth.uid()` and its like in a policy of `migrations/`. */
+/** A call like `auth.uid()` in a row-level security policy of `migrations/`. */
 export interface PolicyCall {
   name: string
   place: Span
@@ -308,36 +309,36 @@ export function decoratorOf(declaration: { decorators: Decorator[] }, name: stri
   return declaration.decorators.find((decorator) => decorator.name === name)
 }
 
-/** The value of one option; one that is given as `undefined` is not given. */
+/** The value of one option. An option whose value is `undefined` counts as absent. */
 export function option(record: StaticValue | undefined, key: string): StaticValue | undefined {
   const value = record?.kind === 'record' ? record.entries.find((entry) => entry.key === key)?.value : undefined
   return value?.kind === 'literal' && value.value === undefined ? undefined : value
 }
 
-/** Whether every option of a record can be read. */
+/** Every key of the record is known. */
 export function isReadable(record: StaticValue): boolean {
   return record.kind === 'record' && record.entries.every(({ key }) => !unreadable.has(key))
 }
 
-/** The text of a fact, or `undefined` where it is no text. */
-export function text(fact: StaticValue | undefined): string | undefined {
-  return fact?.kind === 'literal' && typeof fact.value === 'string' ? fact.value : undefined
+/** The string that a value is, or `undefined` where it is no string. */
+export function text(value: StaticValue | undefined): string | undefined {
+  return value?.kind === 'literal' && typeof value.value === 'string' ? value.value : undefined
 }
 
 /** The classes that a module's list names. */
 export function listed(module: ClassDeclaration, list: string): (StaticValue & { kind: 'class' })[] {
-  const fact = option(decoratorOf(module, 'Module')?.arguments[0], list)
-  return fact?.kind === 'list' ? fact.items.filter((item) => item.kind === 'class') : []
+  const value = option(decoratorOf(module, 'Module')?.arguments[0], list)
+  return value?.kind === 'list' ? value.items.filter((item) => item.kind === 'class') : []
 }
 
-/** `{ provide: Orders, useClass: PgOrders }` among the providers: an instance of the second answers for the first. */
+/** `{ provide: Orders, useClass: PgOrders }` among the providers: dependencies on the first get an instance of the second. */
 export interface Recipe {
   provide: StaticValue & { kind: 'class' }
   useClass: StaticValue & { kind: 'class' }
   place: Span
 }
 
-/** The recipes of a module that name two classes. */
+/** The recipes of a module that name both classes. */
 export function recipesOf(module: ClassDeclaration): Recipe[] {
   return recipeItems(module).flatMap((item) => {
     const [provide, useClass] = [option(item, 'provide'), option(item, 'useClass')]
@@ -345,7 +346,7 @@ export function recipesOf(module: ClassDeclaration): Recipe[] {
   })
 }
 
-/** The classes that recipes of a module provide, also those that name no class to use: that is refused itself. */
+/** The classes that a module's recipes provide. It includes recipes without `useClass`, which another check refuses. */
 export function providedByRecipe(module: ClassDeclaration): (StaticValue & { kind: 'class' })[] {
   return recipeItems(module).flatMap((item) => {
     const provide = option(item, 'provide')
@@ -354,6 +355,6 @@ export function providedByRecipe(module: ClassDeclaration): (StaticValue & { kin
 }
 
 function recipeItems(module: ClassDeclaration): StaticValue[] {
-  const fact = option(decoratorOf(module, 'Module')?.arguments[0], 'providers')
-  return fact?.kind === 'list' ? fact.items : []
+  const value = option(decoratorOf(module, 'Module')?.arguments[0], 'providers')
+  return value?.kind === 'list' ? value.items : []
 }

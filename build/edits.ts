@@ -1,4 +1,4 @@
-/** Fixes that are exact, as edits of the source: what `stack build --fix` applies. Pure. */
+/** Makes the edits of exact fixes, which `stack build --fix` applies. Pure. */
 import type { Application } from './application.ts'
 import { sdkName } from './declaration.ts'
 import type { Edit } from './refusals/index.ts'
@@ -7,13 +7,13 @@ export function insertion(file: string, at: number, text: string): Edit {
   return { place: { file, start: at, end: at }, text }
 }
 
-/** How a file calls something of the SDK: as it imports it, or by its own name and with the edits that import it. */
+/** The name by which a file can use an export of the SDK, with the edits that import it where it is not imported yet. */
 export function sdkNameIn({ declarations }: Application, file: string, name: string): Named | undefined {
   const imports = declarations.imports.find((one) => one.file === file)
   if (!imports) return undefined
   const known = imports.names.find((one) => one.from === sdkName && one.name === name)
   if (known) return { name: known.local, edits: [] }
-  if (imports.taken.includes(name)) return undefined // it means something else here
+  if (imports.taken.includes(name)) return undefined // The name has another meaning in this file.
   const named = imports.named.find(({ from }) => from === sdkName)
   const edit = named ? insertion(file, named.lastName, `, ${name}`) : importLine(file, imports.end, name, sdkName)
   return { name, edits: [edit] }

@@ -1,6 +1,6 @@
-/** What people know from other frameworks, and what takes its place here. Pure. */
+/** Names of other frameworks, with what to write instead. Pure. */
 
-/** Packages whose decorators serve requests: of none of them anything runs here. */
+/** Packages whose decorators serve requests. None of their code runs here. */
 const serverFrameworks = ['routing-controllers', 'typedi', '@foal/core']
 const serverScopes = ['@nestjs/', '@tsed/', '@midwayjs/', '@loopback/']
 
@@ -66,7 +66,7 @@ const hints: Record<string, string> = {
   Version: "write the version into the path: `@Controller('/v2/orders')`",
 }
 
-/** Kinds of classes that another framework calls around a handler. */
+/** Kinds of classes that other frameworks call around a handler. */
 export const wrappers = [
   { kind: 'guard', type: 'CanActivate', suffix: 'Guard', method: 'canActivate', instead: guard },
   { kind: 'pipe', type: 'PipeTransform', suffix: 'Pipe', method: 'transform', instead: pipe },
@@ -81,6 +81,7 @@ export const wrappers = [
   },
 ] as const
 
+/** Lifecycle methods that other frameworks call. */
 export const hooks: ReadonlySet<string> = new Set([
   'onModuleInit',
   'onApplicationBootstrap',

@@ -1,9 +1,9 @@
-/** Expressions of the source as plain data: what a value is written as, before anybody asks what it is. */
+/** Reads expressions into plain data: how a value is written. values.ts and evaluate.ts find out what it is. */
 import type { ts as TS } from 'ts-morph'
 import type { Span } from './declaration.ts'
 import { ts } from './typescript.ts'
 
-/** An expression as written; one that stands inside parentheses, a cast or `Object.freeze` is wrapped. */
+/** An expression as it is written. It is wrapped if it stands inside parentheses, a cast or `Object.freeze`. */
 export type Expression = Written & { isWrapped?: true }
 
 type Written =
@@ -17,14 +17,14 @@ type Written =
   | { kind: 'member'; of: Expression; property: string; text: string; place: Span }
   | { kind: 'other'; text: string; place: Span }
 
-/** `key` is undefined for a spread, and for what has no name at build (a computed key, a getter). */
+/** `key` is undefined for a spread, a computed key and a getter: their names are unknown at build. */
 export interface Property {
   key: string | undefined
   keyPlace: Span
   value: Expression
 }
 
-/** @param at the place of a node. @param written its text, shortened. */
+/** @param at gives the place of a node. @param written gives the text of a node, shortened. */
 export function createExpressionReader(
   at: (node: TS.Node) => Span,
   written: (node: TS.Node) => string,
@@ -101,7 +101,7 @@ export function createExpressionReader(
   }
 }
 
-/** The name of a property or member, where it is known without running anything. */
+/** The name of a property or member, where it is known without running code. */
 export function propertyName(name: TS.PropertyName): string | undefined {
   if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text
   if (ts.isPrivateIdentifier(name)) return name.text
@@ -109,7 +109,7 @@ export function propertyName(name: TS.PropertyName): string | undefined {
   return undefined
 }
 
-/** What `Object.freeze(…)` is given. */
+/** The argument of `Object.freeze(…)`. */
 function frozenIn(node: TS.Expression): TS.Expression | undefined {
   if (!ts.isCallExpression(node) || node.arguments.length !== 1) return undefined
   const { expression: callee } = node
@@ -119,7 +119,7 @@ function frozenIn(node: TS.Expression): TS.Expression | undefined {
     : undefined
 }
 
-/** The terms of `a + b + c`: a long sum is a deep tree. */
+/** The terms of `a + b + c`. The loop avoids a recursion as deep as a long sum is long. */
 export function termsOf(node: TS.Expression): TS.Expression[] {
   const terms: TS.Expression[] = []
   let rest = node

@@ -1,4 +1,4 @@
-/** Applies the fixes that are exact (`stack build --fix`, contract 8.2). */
+/** Applies exact fixes to the source files (`stack build --fix`, contract 8.2). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { writeTogether } from './emit/write.ts'
@@ -6,10 +6,11 @@ import type { Edit, Refusal } from './refusals/index.ts'
 import { withoutMark } from './sources.ts'
 
 /**
- * Applies every edit that touches no other: of two that meet, the first; the other's turn comes when the result is judged
- * again. All files of one refusal's edits change, or none.
- * @param root absolute. @param done what was fixed in earlier rounds: what is still there was not mended by it.
- * @returns the refusals that were fixed, and the files that changed, absolute; all are written together.
+ * Applies every edit that meets no other. Of two edits that meet, the first is applied, and the other one after the result
+ * was checked again. The edits of one refusal are applied together or not at all, and all files are written together.
+ * @param root absolute.
+ * @param done the refusals that earlier rounds have fixed. Their fix did not help if they are still there.
+ * @returns the refusals that were fixed, and absolute paths of the files that changed.
  */
 export function applyFixes(
   root: string,
@@ -22,7 +23,7 @@ export function applyFixes(
     const { edits } = refusal
     const key = `${refusal.slug} ${refusal.place.file} ${refusal.message}`
     if (done.has(key) || !edits.every(({ place }) => isText(path.join(root, place.file)))) continue
-    // what is asked for twice, like one import for two decorators, is done once
+    // Two refusals may need the same edit, like one import for two decorators. It is applied once.
     const added = edits.filter((edit) => !taken.some((other) => isSame(edit, other)))
     if (edits.length === 0 || added.some((edit) => taken.some((other) => meets(edit, other)))) continue
     taken.push(...added)
@@ -32,7 +33,7 @@ export function applyFixes(
   const files = [...new Set(taken.map(({ place }) => place.file))]
   writeTogether(
     files.map((name) => {
-      const file = fs.realpathSync(path.join(root, name)) // a link stays one
+      const file = fs.realpathSync(path.join(root, name)) // Keeps a symbolic link a link.
       const text = fs.readFileSync(file, 'utf8')
       const edits = taken.filter(({ place }) => place.file === name)
       return { file, contents: edited(text, edits), mode: fs.statSync(file).mode & 0o777 }
@@ -47,13 +48,13 @@ function isSame(a: Edit, b: Edit): boolean {
   )
 }
 
-/** Two insertions at one place would depend on their order. */
+/** Two insertions at one place meet, too: the result would depend on their order. */
 function meets({ place: a }: Edit, { place: b }: Edit): boolean {
   return a.file === b.file && a.start <= b.end && b.start <= a.end
 }
 
 function edited(text: string, edits: readonly Edit[]): string {
-  const plain = withoutMark(text) // places do not count the byte order mark
+  const plain = withoutMark(text) // Offsets do not count the byte order mark.
   const newline = plain.includes('\r\n') ? '\r\n' : '\n'
   let result = text.slice(0, text.length - plain.length)
   let from = 0
@@ -64,7 +65,7 @@ function edited(text: string, edits: readonly Edit[]): string {
   return result + plain.slice(from)
 }
 
-/** Bytes that are no UTF-8 would come back as others. */
+/** Whether the file is valid UTF-8. Other bytes would change when they are written back. */
 function isText(file: string): boolean {
   const bytes = fs.readFileSync(file)
   return Buffer.from(bytes.toString('utf8')).equals(bytes)

@@ -1,11 +1,11 @@
-/** Refusals for machines: JSON lines, workflow commands of GitHub, SARIF (contract 8.2). */
+/** Formats refusals for machines: JSON lines, workflow commands of GitHub, and SARIF (contract 8.2). */
 import { harmless } from './columns.ts'
 import type { Location } from './declaration.ts'
 import { type Refusal, refusals, type Slug } from './refusals/index.ts'
 
 export type Format = 'text' | 'json' | 'github' | 'sarif'
 
-/** One object for each refusal. */
+/** A refusal as an object of JSON. */
 export function toJson({ slug, severity, message, place, fix, related }: Refusal): object {
   const flat = ({ file, line, column, endLine, endColumn }: Location) => ({
     file,
@@ -25,7 +25,7 @@ export function toJson({ slug, severity, message, place, fix, related }: Refusal
 }
 
 /**
- * One workflow command for each refusal: an annotation at its place.
+ * A refusal as a workflow command, which GitHub shows as an annotation of the line.
  * @param prefix path from the repository's root to the project, empty or ending with `/`.
  */
 export function toGithub({ slug, severity, message, place, fix }: Refusal, prefix: string): string {
@@ -34,7 +34,7 @@ export function toGithub({ slug, severity, message, place, fix }: Refusal, prefi
     file: prefix + place.file,
     line: place.line,
     endLine: place.endLine,
-    // a range of columns is taken on one line only
+    // GitHub accepts a range of columns only on a single line.
     ...(place.line === place.endLine ? { col: place.column, endColumn: place.endColumn } : {}),
     title: slug,
   }
@@ -46,10 +46,10 @@ function data(text: string): string {
   return harmless(text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'))
 }
 
-/** The whole run as one SARIF 2.1.0 log. @param prefix as of `toGithub`. @param version of this package. */
+/** The whole run as one SARIF 2.1.0 log. @param prefix as in `toGithub`. @param version of this package. */
 export function toSarif(found: readonly Refusal[], prefix: string, version: string): object {
   const slugs = [...new Set(found.map(({ slug }) => slug))].sort()
-  // a colon in the first name would make it a scheme, and # or ? would end the path
+  // A colon in the first segment would make it a URI scheme, and # or ? would end the path.
   const uri = (file: string) => `${prefix}${file}`.split('/').map(encodeURIComponent).join('/')
   const location = ({ file, line, column, endLine, endColumn }: Location, message?: string) => ({
     physicalLocation: {

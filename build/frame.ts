@@ -1,4 +1,4 @@
-/** Lines of source with marks below them. Places of one file that are near each other share a frame (contract 8.2). */
+/** Shows lines of source with marks below them. Places of one file that are near each other share a frame (contract 8.2). */
 import { type Cell, cellsOf, harmless, tabWidth, widthOf, wrap } from './columns.ts'
 import type { Location } from './declaration.ts'
 
@@ -6,41 +6,41 @@ export type Paint = (text: string) => string
 
 export interface Mark {
   place: Location
-  /** What it is underlined with. */
+  /** The character of the underline. */
   symbol: '^' | '-'
-  /** Beside the underline, or below it where both together are too wide; empty: none. */
+  /** Text beside the underline, or below it where both together are too wide. Empty for none. */
   label: string
   paint: Paint
 }
 
 export interface FrameOptions {
-  /** Text of a line, from 1; `undefined` when the file or the line is not there. */
+  /** The text of a line, counted from 1. `undefined` when the file or the line does not exist. */
   lineOf(file: string, line: number): string | undefined
-  /** Width of the terminal, in columns. */
+  /** Width of the terminal in columns. */
   columns: number
-  /** Styles everything that is neither source nor mark. */
+  /** Styles all that is neither source nor mark. */
   dim: Paint
 }
 
-/** Number of lines between two places that still share a frame: what is farther apart is two things to look at. */
+/** Largest number of lines between two places that share a frame. A reader looks at farther places one by one. */
 const nearLines = 6
 
-/** Largest number of columns that a cut moves to meet the end of a word. Longer words are cut. */
+/** Largest number of columns by which a cut moves to the end of a word. Longer words are cut. */
 const longestWord = 20
 
-/** Frames in the order of the first mark that each holds; their gutters are of one width. */
+/** Frames in the order of their first marks. All gutters have one width. */
 export function frames(marks: readonly Mark[], options: FrameOptions): string[] {
   const digits = Math.max(...marks.map(({ place }) => String(place.line).length))
   const header = ({ file, line, column }: Location) => `  ${options.dim('-->')} ${harmless(file)}:${line}:${column}`
   return together(marks).flatMap((group) => {
-    // of a file that cannot be read, or has become shorter, only the places are known
+    // The file cannot be read or has become shorter, so only the places are known.
     if (group.some(({ place }) => options.lineOf(place.file, place.line) === undefined))
       return group.map(({ place, label }) => [header(place), label].filter(Boolean).join(' '))
     return [header(group[0]!.place), ...frame(group, digits, options)]
   })
 }
 
-/** Marks of one file where each is near another one. */
+/** Groups marks of one file so that each mark is near another one of its group. */
 function together(marks: readonly Mark[]): Mark[][] {
   const groups: Mark[][] = []
   let left = marks
@@ -62,11 +62,11 @@ function isNear(a: Location, b: Location): boolean {
   return a.file === b.file && Math.abs(a.line - b.line) <= nearLines
 }
 
-/** Only lines with marks are shown: one between them may hold what no refusal masks. */
+/** Shows only lines with marks: a line between them may contain a secret, which no refusal masks there. */
 function frame(group: readonly Mark[], digits: number, options: FrameOptions): string[] {
   const byLine = [...Map.groupBy(group, ({ place }) => place.line)].sort(([a], [b]) => a - b)
   const gutter = (text: string | number) => `  ${options.dim(`${String(text).padStart(digits)} |`)}`
-  const columns = options.columns - digits - 5 // the gutter, and the blank behind it
+  const columns = options.columns - digits - 5 // The gutter and the blank behind it take 5 columns more than the digits.
   let shown: number | undefined
   return byLine.flatMap(([line, marks]) => {
     const text = options.lineOf(marks[0]!.place.file, line)!
@@ -85,7 +85,7 @@ interface Window {
   below: string[]
 }
 
-/** The line as often as it takes for its marks to be seen; marks that fit into the columns together share a window. */
+/** Repeats a line until all its marks are seen. Marks that fit into the columns together share a window. */
 function windows(line: string, marks: readonly Mark[], columns: number): Window[] {
   const groups: Mark[][] = []
   for (const mark of marks.toSorted((a, b) => a.place.column - b.place.column || endOf(a, line) - endOf(b, line))) {
@@ -96,19 +96,19 @@ function windows(line: string, marks: readonly Mark[], columns: number): Window[
   return groups.map((group) => view(line, group, columns))
 }
 
-/** Offset in the line; a place of several lines is marked up to the end of the first. */
+/** Offset in the line at which the mark ends. A place of several lines is marked up to the end of its first line. */
 function endOf({ place }: Mark, line: string): number {
   return place.endLine === place.line ? place.endColumn - 1 : line.length
 }
 
 function isFitting(line: string, group: readonly Mark[], columns: number): boolean {
   const [start, end] = [group[0]!.place.column - 1, Math.max(...group.map((mark) => endOf(mark, line)))]
-  // what is longer is not measured: accents aside it is wider too
+  // Measuring is slow, and longer text is nearly always wider.
   if (end - start > unitsFor(columns)) return false
   return widthOf(harmless(line.slice(start, end).replaceAll('\t', ' '.repeat(tabWidth)))) <= columns - 2
 }
 
-/** Largest number of UTF-16 units that is looked at for a number of columns: accents and emoji take several for one. */
+/** Largest number of UTF-16 units that is measured for a number of columns. Accents and emoji take several units for a column. */
 const unitsFor = (columns: number) => columns * 4
 
 function view(line: string, group: readonly Mark[], columns: number): Window {
@@ -133,7 +133,7 @@ function view(line: string, group: readonly Mark[], columns: number): Window {
   const shown = cells.filter(({ column, width }) => column >= left && column + width <= right)
   const source = `${isCut.left ? '…' : ''}${shown.map(({ text }) => text).join('')}${isCut.right ? '…' : ''}`
   const shift = (isCut.left ? 1 : 0) - left
-  const end = right + shift + (isCut.right ? 1 : 0) // a mark that goes on is drawn below the sign of the cut too
+  const end = right + shift + (isCut.right ? 1 : 0) // A mark that goes on is drawn below the `…`, too.
   const drawn = spans.map(({ mark, from, to }) => {
     const start = Math.max(0, from + shift)
     return { mark, start, end: Math.max(start + 1, Math.min(to + shift, end)) }
@@ -141,7 +141,7 @@ function view(line: string, group: readonly Mark[], columns: number): Window {
   return { source, below: rowsOf(drawn, columns) }
 }
 
-/** Which display columns are shown: all where they fit, else the marks with what stands around them. */
+/** Chooses the display columns to show: all if they fit, or else the marks and the text around them. */
 function cut(
   cells: readonly Cell[],
   total: number,
@@ -150,8 +150,8 @@ function cut(
   columns: number,
 ): { left: number; right: number } {
   if (isWhole.start && isWhole.end && total <= columns) return { left: 0, right: total }
-  const inner = columns - 2 // both signs of a cut
-  // a span that is too wide itself is shown from its beginning, with what stands before it
+  const inner = columns - 2 // A `…` at both ends.
+  // A span that is wider than the columns is shown from its beginning, with some text before it.
   const needed = to - from <= inner ? to : from + Math.floor((columns * 2) / 3)
   const isAtStart = isWhole.start && needed <= columns - 1
   const middle = Math.max(0, from - Math.floor((inner - (needed - from)) / 2))
@@ -164,7 +164,7 @@ function cut(
   }
 }
 
-/** Where a cut breaks no word, or at least no name, in a direction from the column; never beyond the limit. */
+/** The nearest column in a direction at which a cut breaks no word, or at least no name. It never lies beyond the limit. */
 function wordEdge(cells: readonly Cell[], column: number, limit: number, direction: 1 | -1): number {
   const edges = cells
     .map(({ column, text }, index) => ({ column, before: cells[index - 1]?.text ?? ' ', after: text }))
@@ -187,7 +187,7 @@ interface Drawn {
   end: number
 }
 
-/** Underlines in as few rows as keep each label beside or below its own. */
+/** Draws the underlines in as few rows as possible, with each label beside or below its underline. */
 function rowsOf(drawn: readonly Drawn[], columns: number): string[] {
   const rows: { text: string; end: number; labels: string[] }[] = []
   for (const { mark, start, end } of drawn) {

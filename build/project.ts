@@ -1,75 +1,19 @@
 /**
- * Source text to plain data: with classes.ts, scan.ts and expression.ts, all that knows the TypeScript syntax tree. Trees
- * are dropped at once; what stays is small. Parsing only, no type checker: what cannot be read from the text is not
- * guessed; types are tsc's to check.
+ * Parses a source file and reads it into plain data. Only this file, classes.ts, results.ts, scan.ts, expression.ts and
+ * syntax.ts know the TypeScript syntax tree. The tree is dropped at once, because the plain data is much smaller. No type
+ * checker runs here: a value that the text does not tell is unknown, and type errors are left to `tsc`.
  */
 import type { ts as TS } from 'ts-morph'
-import { type ClassSyntax, type DecoratorSyntax, readClass } from './classes.ts'
+import { readClass } from './classes.ts'
 import type { Span } from './declaration.ts'
 import { createExpressionReader, type Expression, type Property } from './expression.ts'
+import { lineAt } from './locate.ts'
 import { scan } from './scan.ts'
-import { hasModifier, lineAt, namesIn } from './syntax.ts'
+import { emptyFile, type Reader, type SourceFile } from './source-file.ts'
+import { hasModifier, namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
-export interface SourceFile {
-  path: string
-  /** Offsets at which the lines begin. */
-  lineStarts: readonly number[]
-  classes: ClassSyntax[]
-  /** Local name → where it comes from; `*` for a namespace. */
-  imports: Map<string, { from: string; name: string; isTypeOnly?: boolean }>
-  /** Where a further import declaration may stand. */
-  importsEnd: number
-  /** `import { … }` of values: where the last name ends. */
-  namedImports: { from: string; lastName: number }[]
-  /** Every import and re-export of values. `names` are the local names of an import; absent for one that has none. */
-  needs: { from: string; place: Span; names?: string[] }[]
-  /** Exported name → a local one, or one of another file. */
-  exports: Map<string, ({ local: string } | { from: string; name: string }) & { isTypeOnly?: boolean }>
-  /** `export * from` */
-  stars: string[]
-  /** Top-level `const` and enums; anything else that a name may mean is absent. */
-  constants: Map<string, Expression>
-  /** Every other name that the top of the file declares. */
-  declared: Set<string>
-  /** Aliases and interfaces, with the names in them. */
-  types: Map<string, string[]>
-  /** All, wherever they stand. */
-  decorators: DecoratorSyntax[]
-  /** Those that stand where a declaration is read: on a class at the top of the file, its methods, their parameters. */
-  placed: Set<DecoratorSyntax>
-  /** Imported names that are used as values elsewhere than as a decorator. */
-  uses: Expression[]
-  earlyCalls: EarlyCall[]
-  /** `import('@stack/backend')` */
-  wholeImports: { text: string; place: Span }[]
-  /** `eval(…)` and `new Function(…)`. */
-  evals: { text: string; place: Span }[]
-  errors: { message: string; place: Span }[]
-  /** Why nothing of the file is known, where its reader failed. */
-  failure: { reason: string; isOfSystem: boolean } | undefined
-}
-
-/** What is called or constructed where no request is served: at module scope, or while an instance is built. */
-interface EarlyCall {
-  callee: Expression
-  isNew: boolean
-  /** Whose instance is built; `undefined` at module scope. */
-  className: string | undefined
-  place: Span
-}
-
-/** What the readers of one file share. */
-export interface Reader {
-  tree: TS.SourceFile
-  file: SourceFile
-  at(node: TS.Node): Span
-  /** The text of a node in one line, shortened. */
-  written(node: TS.Node): string
-  readExpression(node: TS.Expression): Expression
-  lineOf(place: Span): number
-}
-
+/** Largest number of characters of source text that a message quotes: more would not fit on a line of 80 columns. */
 const longestText = 60
 
 /** @param path relative to the project, with `/`. @param text without a byte order mark. */
@@ -99,32 +43,6 @@ export function parse(path: string, text: string): SourceFile {
   return file
 }
 
-/** A file that declares nothing. */
-export function emptyFile(path: string, lineStarts: readonly number[]): SourceFile {
-  return {
-    path,
-    lineStarts,
-    classes: [],
-    imports: new Map(),
-    importsEnd: 0,
-    namedImports: [],
-    needs: [],
-    exports: new Map(),
-    stars: [],
-    constants: new Map(),
-    declared: new Set(),
-    types: new Map(),
-    decorators: [],
-    placed: new Set(),
-    uses: [],
-    earlyCalls: [],
-    wholeImports: [],
-    evals: [],
-    errors: [],
-    failure: undefined,
-  }
-}
-
 function readStatement(reader: Reader, node: TS.Statement): void {
   const { file } = reader
   if (ts.isImportDeclaration(node)) readImport(reader, node)
@@ -147,7 +65,7 @@ function readStatement(reader: Reader, node: TS.Statement): void {
   }
 }
 
-/** Every name that a file exports must be known as its own, also where its value is not: else `export *` would supply it. */
+/** Notes an exported name even where its value is unknown. Otherwise an `export *` of the same file would seem to supply it. */
 function declare(file: SourceFile, node: TS.Statement, name: TS.Node | undefined): void {
   if (!name || !ts.isIdentifier(name) || isMissing(name)) return
   file.declared.add(name.text)
@@ -155,18 +73,18 @@ function declare(file: SourceFile, node: TS.Statement, name: TS.Node | undefined
   if (!hasModifier(node, ts.SyntaxKind.DefaultKeyword)) file.exports.set(name.text, { local: name.text })
 }
 
-/** Where the parser missed a name, it makes an empty one: a name that no other declaration may be found by. */
+/** The parser makes an empty name where the text has none. No declaration may be found by it. */
 function isMissing({ text }: TS.ModuleExportName): boolean {
   return text === ''
 }
 
-/** What an import or an export names, unless the statement is only half written. */
+/** The module that an import or export names. Undefined while the statement is only half written. */
 function specifierOf(node: TS.Expression | undefined): string | undefined {
   return node && ts.isStringLiteralLike(node) ? node.text : undefined
 }
 
-/** TypeScript's parser takes any expression there, and leaves the complaint to the type checker. */
-function refuseSpecifier(file: SourceFile, place: Span): void {
+/** TypeScript's parser takes any expression as a specifier, and only its type checker complains. */
+function addSpecifierError(file: SourceFile, place: Span): void {
   file.errors.push({ message: 'String literal expected', place })
 }
 
@@ -176,7 +94,7 @@ function namesOf(name: TS.BindingName): TS.Identifier[] {
   return name.elements.flatMap((element) => (ts.isBindingElement(element) ? namesOf(element.name) : []))
 }
 
-/** `export default …`: under a local name that no identifier can be. */
+/** `export default …`. An expression is kept as the constant `default`, a name that no identifier can have. */
 function readDefault({ file, readExpression }: Reader, { expression, isExportEquals }: TS.ExportAssignment): void {
   if (isExportEquals) return
   if (ts.isIdentifier(expression)) file.exports.set('default', { local: expression.text })
@@ -189,7 +107,7 @@ function readDefault({ file, readExpression }: Reader, { expression, isExportEqu
 function readImport({ file, at }: Reader, { moduleSpecifier, importClause, end }: TS.ImportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
   if (from === undefined) {
-    refuseSpecifier(file, at(moduleSpecifier))
+    addSpecifierError(file, at(moduleSpecifier))
     return
   }
   file.importsEnd = end
@@ -228,7 +146,7 @@ function readImportEquals(file: SourceFile, node: TS.ImportEqualsDeclaration): v
 function readExport({ file, at }: Reader, { moduleSpecifier, exportClause, isTypeOnly }: TS.ExportDeclaration): void {
   const from = specifierOf(moduleSpecifier)
   if (moduleSpecifier && from === undefined) {
-    refuseSpecifier(file, at(moduleSpecifier))
+    addSpecifierError(file, at(moduleSpecifier))
     return
   }
   if (from !== undefined && !isTypeOnly) file.needs.push({ from, place: at(moduleSpecifier as TS.Expression) })
@@ -262,7 +180,7 @@ function readEnum({ file, at, written, readExpression }: Reader, node: TS.EnumDe
   file.constants.set(node.name.text, { kind: 'record', properties, place: at(node) })
 }
 
-/** Inside an enum its earlier members go by their own names, before anything of the file. */
+/** An initializer inside an enum may name an earlier member. The member takes precedence over the file's own names. */
 function inEnum(expression: Expression, members: ReadonlyMap<string, Expression>): Expression {
   if (expression.kind === 'name') return members.get(expression.name) ?? expression
   if (expression.kind === 'sum') return { ...expression, terms: expression.terms.map((term) => inEnum(term, members)) }

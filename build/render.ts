@@ -1,4 +1,4 @@
-/** A refusal as people read it: what, where, the line of source, what to do. Without colour where the stream is no terminal. */
+/** Renders refusals as text: the sentence, the place, the line of source, and the fix. Only a terminal gets colour. */
 import { styleText } from 'node:util'
 import { harmless, widthOf, wrap } from './columns.ts'
 import type { Location } from './declaration.ts'
@@ -6,20 +6,20 @@ import { type FrameOptions, frames, type Paint } from './frame.ts'
 import type { Refusal, Slug } from './refusals/index.ts'
 
 export interface Rendering {
-  /** Text of a file by its path relative to the project; `undefined` when it cannot be read. */
+  /** The text of a file by its path from the project's root. `undefined` when it cannot be read. */
   sourceOf(file: string): string | undefined
-  /** Decides about colour and width; absent: no colour, 80 columns. */
+  /** The stream to which the text goes. Without it there is no colour, and 80 columns. */
   stream?: NodeJS.WriteStream
-  /** What errors mean for the command; absent: `nothing was written`, which is true of a build. */
+  /** The consequence of errors for the command. Default: `nothing was written`, which is true of a build. */
   consequence?: string
-  /** Applies the fixes that are exact; absent: `stack build --fix`, empty: not offered, as it has run. */
+  /** The command that applies exact fixes. Default: `stack build --fix`. Empty if it is not to be offered. */
   fixCommand?: string
 }
 
-/** Columns of a stream that is no terminal, or does not know: the width of a terminal of old, and of most logs. */
+/** Number of columns for a stream that is no terminal or does not know its width. It is the width of most logs. */
 const defaultColumns = 80
 
-/** Smallest number of columns that text is laid out for: in fewer, lines of source say nothing. */
+/** Smallest number of columns that text is laid out for. With fewer, a line of source would show too little. */
 const leastColumns = 40
 
 export function render(refusals: readonly Refusal[], rendering: Rendering): string {
@@ -32,7 +32,7 @@ export function render(refusals: readonly Refusal[], rendering: Rendering): stri
   return [...refusals.map((refusal) => renderOne(refusal, layout)), footer(refusals, rendering)].join('\n')
 }
 
-/** How many there are, what follows from them, and which commands help. */
+/** The number of errors and warnings, their consequence, and the commands that help. */
 export function footer(refusals: readonly Refusal[], rendering: Omit<Rendering, 'sourceOf'>): string {
   const { stream, consequence = 'nothing was written', fixCommand = 'stack build --fix' } = rendering
   const errors = refusals.filter(({ severity }) => severity === 'error')
@@ -50,7 +50,7 @@ export function footer(refusals: readonly Refusal[], rendering: Omit<Rendering, 
   return [first, ...lines].flatMap((line) => wrap(line, columns, '', '  ')).join('\n')
 }
 
-/** The first slug wins among equally frequent ones. */
+/** The most frequent slug. Among equally frequent ones it is the first. */
 function mostFrequent(refusals: readonly Refusal[]): Slug {
   const bySlug = [...Map.groupBy(refusals, ({ slug }) => slug)]
   return bySlug.toSorted(([, a], [, b]) => b.length - a.length)[0]![0]
@@ -85,7 +85,7 @@ function renderOne({ slug, severity, message, place, fix, related }: Refusal, la
   return `${lines.join('\n')}\n`
 }
 
-/** What the bundler said may have several lines. */
+/** A message on one line. Messages of the bundler may have several. */
 function sentence(text: string): string {
   return harmless(text.replace(/\s*[\r\n]+\s*/g, ' '))
 }
@@ -94,9 +94,9 @@ function columnsOf(stream: NodeJS.WriteStream | undefined): number {
   return Math.max(leastColumns, stream?.columns || defaultColumns)
 }
 
-/** Every file is read once. */
+/** Gives lines of files. Each file is read once. */
 function lineReader(refusals: readonly Refusal[], { sourceOf }: Rendering): FrameOptions['lineOf'] {
-  // no refusal shows what may be a secret
+  // No refusal may show a secret, not even one of another place on the same line.
   const secrets = refusals.filter(({ isMasked }) => isMasked).map(({ place }) => place)
   const files = new Map<string, string[] | undefined>()
   return (file, line) => {
@@ -105,7 +105,7 @@ function lineReader(refusals: readonly Refusal[], { sourceOf }: Rendering): Fram
   }
 }
 
-/** The source with asterisks for what stands at the places. */
+/** The source with asterisks instead of the text at the places. */
 function masked(source: string | undefined, file: string, places: readonly Location[]): string | undefined {
   return places
     .filter((place) => place.file === file)
@@ -117,8 +117,8 @@ function masked(source: string | undefined, file: string, places: readonly Locat
 }
 
 /**
- * Red and magenta are readable on dark and light backgrounds, where yellow, green and cyan vanish on one of them; a
- * compiler's warnings are magenta in GCC and Clang too. All else keeps the terminal's own colour. No colour tells what no word does.
+ * Red and magenta are readable on dark and light backgrounds. Yellow, green and cyan are not. GCC and Clang show warnings in
+ * magenta, too. All other text keeps the terminal's own colour, and no colour says anything that the words do not say.
  */
 function paintsOf(
   stream: NodeJS.WriteStream | undefined,
@@ -135,10 +135,10 @@ function paintsOf(
   }
 }
 
-/** Only a terminal gets colour, also where FORCE_COLOR asks for it elsewhere (contract 10.7). */
+/** Only a terminal gets colour, even if FORCE_COLOR is set (contract 10.7). */
 function hasColour(stream: NodeJS.WriteStream | undefined): boolean {
   const { NO_COLOR: isUnwanted, ...env } = process.env
-  // without the variable, which Node takes for set where it is empty
+  // Node takes an empty NO_COLOR for a set one, so the variable is left out of the environment it gets.
   return Boolean(stream?.isTTY && !isUnwanted && stream.getColorDepth(env) > 1)
 }
 

@@ -1,4 +1,4 @@
-/** Where an import leads: by TypeScript's own rules, with the paths of the project's tsconfig.json. */
+/** Resolves imports by TypeScript's rules, with the `paths` of the project's tsconfig.json. */
 import * as fs from 'node:fs'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
@@ -7,111 +7,113 @@ import { isRelative, packageNameOf } from './specifiers.ts'
 import { compilerOptions } from './tsconfig.ts'
 import { ts } from './typescript.ts'
 
-export interface Resolver {
-  options: TS.CompilerOptions
-  /** The source that a specifier leads to, absolute; `undefined` for a package, a declaration file, and nothing. */
-  source(from: string, specifier: string): string | undefined
-  /** Whether a source was found by a search: another file could take its place without being one of those that are known. */
-  hasSearched(): boolean
-  /** Whether a specifier leads to any file, or to an installed package: what that package exports, the bundler knows. */
-  leads(from: string, specifier: string): boolean
-  /** The files that tsconfig.json's `paths` or `baseUrl` let a specifier mean, absolute; none where no alias fits. */
-  mapped(specifier: string): string[]
-}
+/** A resolver caches what it finds. After a file came or went, a new one is needed. */
+export class Resolver {
+  readonly options: TS.CompilerOptions
+  readonly #root: string
+  readonly #isSource: (absolute: string) => boolean
+  readonly #cache: TS.ModuleResolutionCache
+  readonly #sources = new Map<string, string | undefined>()
+  /** Folder and package name → whether the package is installed for that folder. */
+  readonly #installed = new Map<string, boolean>()
+  #hasSearched = false
 
-/**
- * @param root absolute. @param isSource says of an absolute path whether it is a source that is known to exist: what leads
- * there needs no look at the disk. A resolver remembers what it found: when files come or go, there must be a new one.
- */
-export function createResolver(root: string, isSource: (absolute: string) => boolean): Resolver {
-  const options = compilerOptions(root)
-  const cache = ts.createModuleResolutionCache(root, (name) => name, options)
-  const found = new Map<string, string | undefined>()
-  let hasSearched = false
+  /** @param root absolute. @param isSource tells of an absolute path whether a source is known there, without a look at the disk. */
+  constructor(root: string, isSource: (absolute: string) => boolean) {
+    this.#root = root
+    this.#isSource = isSource
+    this.options = compilerOptions(root)
+    this.#cache = ts.createModuleResolutionCache(root, (name) => name, this.options)
+  }
 
-  function source(from: string, specifier: string): string | undefined {
+  /** Absolute path of the source that a specifier leads to. `undefined` for packages, declaration files and dead ends. */
+  source(from: string, specifier: string): string | undefined {
     const isNear = specifier.startsWith('.')
     const folder = path.dirname(from)
     const key = isNear ? path.join(folder, specifier) : `${folder}\0${specifier}`
-    if (found.has(key)) return found.get(key)
-    const known = isNear ? knownAt(key, isSource) : undefined
-    const resolved = known ?? resolve(from, specifier)
-    hasSearched ||= known === undefined && resolved !== undefined
-    found.set(key, resolved)
+    if (this.#sources.has(key)) return this.#sources.get(key)
+    const known = isNear ? knownAt(key, this.#isSource) : undefined
+    const resolved = known ?? this.#search(from, specifier)
+    this.#hasSearched ||= known === undefined && resolved !== undefined
+    this.#sources.set(key, resolved)
     return resolved
   }
 
-  function resolve(from: string, specifier: string): string | undefined {
-    const { resolvedModule } = ts.resolveModuleName(specifier, from, options, ts.sys, cache)
+  /** A source was found by a search on the disk. A file that no build has read could come and take its place. */
+  hasSearched(): boolean {
+    return this.#hasSearched
+  }
+
+  /** Whether a specifier leads to a file or to an installed package. The package's exports are left to the bundler. */
+  leads(from: string, specifier: string): boolean {
+    // `node:fs` and `cloudflare:sockets` belong to the platform. `#x` is a name of package.json's `imports`.
+    if (specifier === '' || /^[a-z][a-z0-9+.-]+:|^#[^/]/.test(specifier)) return true
+    if (this.source(from, specifier) !== undefined) return true
+    if (isRelative(specifier)) {
+      if (fs.existsSync(path.resolve(path.dirname(from), specifier))) return true
+    } else {
+      if (isBuiltin(specifier)) return false
+      if (this.#isInstalled(path.dirname(from), packageNameOf(specifier))) return true
+      const { baseUrl } = this.options
+      const based = baseUrl === undefined ? [] : [path.resolve(baseUrl, specifier)]
+      if ([...this.mapped(specifier), ...based].some((file) => fs.existsSync(file))) return true
+    }
+    return ts.resolveModuleName(specifier, from, this.options, ts.sys, this.#cache).resolvedModule !== undefined
+  }
+
+  /** Absolute paths that an alias of tsconfig.json's `paths` gives for a specifier. Empty where no alias matches. */
+  mapped(specifier: string): string[] {
+    const { paths = {}, baseUrl, pathsBasePath } = this.options
+    const base = baseUrl ?? (typeof pathsBasePath === 'string' ? pathsBasePath : this.#root)
+    return Object.entries(paths).flatMap(([pattern, targets]) => {
+      const matched = matchOf(pattern, specifier)
+      return matched === undefined
+        ? []
+        : targets.map((target) =>
+            path.resolve(
+              base,
+              target.replace('*', () => matched),
+            ),
+          )
+    })
+  }
+
+  #search(from: string, specifier: string): string | undefined {
+    const { resolvedModule } = ts.resolveModuleName(specifier, from, this.options, ts.sys, this.#cache)
     const file = resolvedModule?.resolvedFileName
-    // by the path from here: this project may itself lie below a node_modules
-    if (!file || path.relative(root, file).split(path.sep).includes('node_modules')) return undefined
+    // Only the path from the root counts, because the project itself may lie below a node_modules.
+    if (!file || path.relative(this.#root, file).split(path.sep).includes('node_modules')) return undefined
     return /(?<!\.d)\.[cm]?tsx?$/.test(file) ? path.normalize(file) : undefined
   }
 
-  const installed = new Map<string, boolean>()
-
-  /** Whether a folder of that name lies in a node_modules that packages of the folder see. */
-  function isInstalled(folder: string, name: string): boolean {
+  /** Whether a node_modules of the folder, or of a folder above, contains the package or its types. */
+  #isInstalled(folder: string, name: string): boolean {
     const key = `${folder}\0${name}`
-    const known = installed.get(key)
+    const known = this.#installed.get(key)
     if (known !== undefined) return known
     const types = name.startsWith('@') ? name.slice(1).replace('/', '__') : name
     const modules = path.join(folder, 'node_modules')
     const isHere =
       fs.existsSync(path.join(modules, name)) ||
       fs.existsSync(path.join(modules, '@types', types)) ||
-      fs.existsSync(path.join(folder, '.pnp.cjs')) // Yarn keeps packages where only the bundler looks
+      fs.existsSync(path.join(folder, '.pnp.cjs')) // With Yarn's Plug'n'Play only the bundler can tell.
     const parent = path.dirname(folder)
-    const found = isHere || (parent !== folder && isInstalled(parent, name))
-    installed.set(key, found)
+    const found = isHere || (parent !== folder && this.#isInstalled(parent, name))
+    this.#installed.set(key, found)
     return found
-  }
-
-  function mapped(specifier: string): string[] {
-    const { paths = {}, baseUrl, pathsBasePath } = options
-    const base = baseUrl ?? (typeof pathsBasePath === 'string' ? pathsBasePath : root)
-    const found = Object.entries(paths).flatMap(([pattern, targets]) => {
-      const [before, after] = pattern.split('*') as [string, string?]
-      if (after === undefined) return pattern === specifier ? targets.map((target) => path.resolve(base, target)) : []
-      const isFitting =
-        specifier.length >= before.length + after.length && specifier.startsWith(before) && specifier.endsWith(after)
-      const matched = specifier.slice(before.length, specifier.length - after.length)
-      return isFitting && pattern !== '*'
-        ? targets.map((target) =>
-            path.resolve(
-              base,
-              target.replace('*', () => matched),
-            ),
-          )
-        : []
-    })
-    return found
-  }
-
-  return {
-    options,
-    source,
-    mapped,
-    hasSearched: () => hasSearched,
-    leads(from, specifier) {
-      // `node:fs`, `cloudflare:sockets`; `#x` is a name of the manifest's `imports`
-      if (specifier === '' || /^[a-z][a-z0-9+.-]+:|^#[^/]/.test(specifier)) return true
-      if (source(from, specifier) !== undefined) return true
-      if (isRelative(specifier)) {
-        if (fs.existsSync(path.resolve(path.dirname(from), specifier))) return true
-      } else {
-        if (isBuiltin(specifier)) return false
-        if (isInstalled(path.dirname(from), packageNameOf(specifier))) return true
-        const based = options.baseUrl === undefined ? [] : [path.resolve(options.baseUrl, specifier)]
-        if ([...mapped(specifier), ...based].some((file) => fs.existsSync(file))) return true
-      }
-      return ts.resolveModuleName(specifier, from, options, ts.sys, cache).resolvedModule !== undefined
-    },
   }
 }
 
-/** In the order of TypeScript's own candidates. */
+/** The text that `*` of a pattern stands for. The catch-all pattern `*` is no alias. */
+function matchOf(pattern: string, specifier: string): string | undefined {
+  const [before, after] = pattern.split('*') as [string, string?]
+  if (after === undefined) return pattern === specifier ? '' : undefined
+  const isMatch =
+    specifier.length >= before.length + after.length && specifier.startsWith(before) && specifier.endsWith(after)
+  return isMatch && pattern !== '*' ? specifier.slice(before.length, specifier.length - after.length) : undefined
+}
+
+/** Tries the candidates in TypeScript's order. */
 function knownAt(target: string, isSource: (absolute: string) => boolean): string | undefined {
   const stem = target.replace(/\.jsx?$/, '')
   const candidates = [target, `${stem}.ts`, `${stem}.tsx`]

@@ -1,19 +1,10 @@
-/** What a method gives back, as far as its text tells: its declared type, or else a value that it certainly returns. */
+/** Reads the result of a method from its text: the declared type, or else a value that the method certainly returns. */
 import type { ts as TS } from 'ts-morph'
-import type { Span } from './declaration.ts'
-import type { Reader } from './project.ts'
+import type { Reader, ResultSyntax } from './source-file.ts'
 import { namesIn } from './syntax.ts'
 import { ts } from './typescript.ts'
 
-export interface ResultSyntax {
-  place: Span
-  /** As written. */
-  text: string
-  /** Every name in the declared type; absent where none is declared, and the text is a returned value. */
-  typeNames: string[] | undefined
-}
-
-/** @returns `undefined` where the text does not tell: what a call or a variable gives is for the type checker to know. */
+/** @returns `undefined` where the text does not tell. Only the type checker knows the value of a call or a variable. */
 export function readResult({ at, written }: Reader, method: TS.MethodDeclaration): ResultSyntax | undefined {
   const { type, body } = method
   if (type) return { place: at(type), text: `\`${written(type)}\``, typeNames: namesIn(type) }
@@ -21,7 +12,7 @@ export function readResult({ at, written }: Reader, method: TS.MethodDeclaration
   return value && { place: at(value), text: 'a value', typeNames: undefined }
 }
 
-/** The expressions after `return`, of this function and of none inside. */
+/** The expressions after `return` in this function. Functions inside it are left out. */
 function returned(body: TS.Node): TS.Expression[] {
   const found: TS.Expression[] = []
   const visit = (node: TS.Node): void => {
@@ -34,7 +25,7 @@ function returned(body: TS.Node): TS.Expression[] {
   return found
 }
 
-/** Literals, and what is made of operators: neither `undefined` nor a `Response`, whatever is in them. */
+/** Literals, and conditionals that may give one. Such a value is neither `undefined` nor a `Response`. */
 function isValue(expression: TS.Expression): boolean {
   if (ts.isParenthesizedExpression(expression) || ts.isAwaitExpression(expression))
     return isValue(expression.expression)

@@ -1,4 +1,4 @@
-/** Routes and events as they are declared: what the refusals judge, and what the table is made of. Pure. */
+/** The routes and events that classes declare. The checks and the route table are made from them. Pure. */
 import type { Method } from '../runtime/table.ts'
 import {
   type ClassDeclaration,
@@ -10,21 +10,21 @@ import {
   text,
 } from './declaration.ts'
 
-/** A route as it is declared: its decorator, and the path of controller and route together. */
+/** A declared route, with the path of controller and route together. */
 export interface DeclaredRoute {
   controller: ClassDeclaration
   member: Member
   decorator: Decorator
   method: Method
-  /** `undefined` where a part of it is not known, or malformed. */
+  /** `undefined` where a part of the path is unknown or malformed. */
   path: string | undefined
-  /** The controller's part of it. */
+  /** The controller's part of the path. */
   prefix: string
 }
 
 const known = new WeakMap<ClassDeclaration, DeclaredRoute[]>()
 
-/** One for each route decorator: a method may carry several. Computed once: a declaration never changes. */
+/** The routes of a controller, one for each route decorator. They are cached, because a declaration never changes. */
 export function routesOf(controller: ClassDeclaration): DeclaredRoute[] {
   const before = known.get(controller)
   if (before) return before
@@ -47,13 +47,13 @@ function declaredRoutes(controller: ClassDeclaration): DeclaredRoute[] {
   )
 }
 
-/** The path argument of a decorator; absent is empty. */
+/** The path argument of a decorator. Empty where there is no argument, and `undefined` where it is unknown. */
 export function pathOf(decorator: Decorator | undefined): string | undefined {
-  const fact = decorator?.arguments[0]
-  return fact === undefined || (fact.kind === 'literal' && fact.value === undefined) ? '' : text(fact)
+  const value = decorator?.arguments[0]
+  return value === undefined || (value.kind === 'literal' && value.value === undefined) ? '' : text(value)
 }
 
-/** What a path may be made of; `undefined` for one that is. */
+/** Why a path is malformed. `undefined` for a valid path. */
 export function malformation(path: string): string | undefined {
   if (path === '' || path === '/') return undefined
   for (const segment of path.replace(/^\/|\/$/g, '').split('/')) {
@@ -67,18 +67,18 @@ export function malformation(path: string): string | undefined {
   return undefined
 }
 
-/** `/` and what both parts name; slashes at the parts' ends do not count, inner ones stay for the refusals to see. */
+/** Joins the two parts of a path. Slashes at their ends do not count. Inner double slashes stay, so that a check can refuse them. */
 export function joinPath(controller: string, route: string): string {
   const parts = [controller, route].map((part) => part.replace(/^\/|\/$/g, '')).filter((part) => part !== '')
   return `/${parts.join('/')}`
 }
 
-/** Names of the parameters of a path, in its order. */
+/** Names of a path's parameters, in order. */
 export function parametersOf(path: string): string[] {
   return path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
 }
 
-/** Every `@On` of a class, with the event it names. */
+/** Every `@On` decorator of a class, with the event that it names. */
 export function boundEvents(
   declaration: ClassDeclaration,
 ): { member: Member; decorator: Decorator; event: StaticValue | undefined }[] {

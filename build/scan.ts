@@ -1,98 +1,100 @@
-/** The rest of a file: decorators that stand elsewhere, imported names used as values, and what runs before any request. */
+/** Scans a file for decorators outside declarations, for imported names used as values, and for code that runs before any request. */
 import type { ts as TS } from 'ts-morph'
 import { decoratorAt, unwrapped } from './classes.ts'
 import { ambientServices, sdkName } from './declaration.ts'
 import { termsOf } from './expression.ts'
-import type { Reader } from './project.ts'
+import type { Reader } from './source-file.ts'
 import { hasModifier } from './syntax.ts'
 import { ts } from './typescript.ts'
 
-/** When a piece of code runs: as the module is loaded, as an instance of a class is built, or later. */
+/** When code runs: while the module is loaded, while an instance of a class is built, or later. */
 type When = 'module' | { className: string } | 'later'
 
-export function scan({ tree, ...shared }: Reader): void {
-  const reader: Reader = { tree, ...shared }
-  const { file, at, written, readExpression } = reader
-  const known = new Set(file.decorators.map(({ place }) => place.start))
-  const isWorthReading = createFinder(reader, known)
-  for (const statement of tree.statements) {
-    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) visit(statement, 'module')
+/** Runs after the classes of the file were read: their decorators are known already. */
+export function scan(reader: Reader): void {
+  const scanner = new Scanner(reader)
+  for (const statement of reader.tree.statements) {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) scanner.visit(statement, 'module')
+  }
+}
+
+class Scanner {
+  readonly #reader: Reader
+  /** Offsets of the decorators that were read with their classes. */
+  readonly #known: ReadonlySet<number>
+  readonly #isWorthReading: (node: TS.Node) => boolean
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+    this.#known = new Set(reader.file.decorators.map(({ place }) => place.start))
+    this.#isWorthReading = createFinder(reader, this.#known)
   }
 
-  /** @param owner the class whose members these are. */
-  function visit(node: TS.Node, when: When, owner?: string): void {
-    if (ts.isFunctionLike(node) && !ts.isConstructorDeclaration(node) && !isWorthReading(node)) return
-    switch (node.kind) {
-      case ts.SyntaxKind.Decorator:
-        visitDecorator(node as TS.Decorator, when)
-        return
-      case ts.SyntaxKind.Identifier:
-        if (file.imports.has((node as TS.Identifier).text)) file.uses.push(readExpression(node as TS.Identifier))
-        return
-      case ts.SyntaxKind.PropertyAccessExpression:
-        visitAccess(node as TS.PropertyAccessExpression, when)
-        return
-      case ts.SyntaxKind.InterfaceDeclaration:
-      case ts.SyntaxKind.TypeAliasDeclaration:
-        // the parser takes decorators there, where nothing is left at run time that could carry them
-        for (const one of (node as TS.InterfaceDeclaration).modifiers ?? []) visit(one, when)
-        return
-      case ts.SyntaxKind.BinaryExpression: {
-        const terms = termsOf(node as TS.BinaryExpression)
-        if (terms.length <= 2) break
-        for (const term of terms) visit(term, when)
-        return
-      }
-      case ts.SyntaxKind.CallExpression:
-      case ts.SyntaxKind.NewExpression:
-        visitCall(node as TS.CallExpression | TS.NewExpression, when)
-        break
-      case ts.SyntaxKind.TaggedTemplateExpression: {
-        const { tag } = node as TS.TaggedTemplateExpression
-        if (when !== 'later') note(tag, false, when, node)
-        break
-      }
-    }
-    if (ts.isClassDeclaration(node)) {
-      visitClass(node, when)
-      return
-    }
+  /** @param owner name of the class whose member the node is. */
+  visit(node: TS.Node, when: When, owner?: string): void {
+    if (ts.isFunctionLike(node) && !ts.isConstructorDeclaration(node) && !this.#isWorthReading(node)) return
+    if (this.#visitWhole(node, when)) return
+    if (ts.isCallExpression(node) || ts.isNewExpression(node)) this.#noteCall(node, when)
+    else if (ts.isTaggedTemplateExpression(node) && when !== 'later') this.#noteEarlyCall(node.tag, false, when, node)
     if (ts.isTypeNode(node)) return
     const inner = whenInside(node, when, owner)
-    // a name that is declared here is no use of another; `{ Get }` is
+    // The name of a declaration is no use of an import. The shorthand property `{ Get }` is one.
     const name = 'name' in node && !ts.isShorthandPropertyAssignment(node) ? node.name : undefined
     ts.forEachChild(node, (child) => {
-      if (child !== name || ts.isObjectBindingPattern(child) || ts.isArrayBindingPattern(child)) visit(child, inner)
+      if (child !== name || ts.isObjectBindingPattern(child) || ts.isArrayBindingPattern(child))
+        this.visit(child, inner)
     })
   }
 
-  /** Of a method that holds nothing of interest, not even the parameters are looked at. */
-  function visitClass({ modifiers, heritageClauses, members, name }: TS.ClassDeclaration, when: When): void {
-    for (const modifier of modifiers ?? []) if (ts.isDecorator(modifier)) visitDecorator(modifier, when)
-    for (const clause of heritageClauses ?? []) visit(clause, when)
+  /** @returns whether the node was handled with all that it contains. */
+  #visitWhole(node: TS.Node, when: When): boolean {
+    const { file, readExpression } = this.#reader
+    if (ts.isDecorator(node)) this.#visitDecorator(node, when)
+    else if (ts.isClassDeclaration(node)) this.#visitClass(node, when)
+    else if (ts.isPropertyAccessExpression(node)) this.#visitAccess(node, when)
+    else if (ts.isIdentifier(node)) {
+      if (file.imports.has(node.text)) file.uses.push(readExpression(node))
+    } else if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) {
+      // The parser accepts decorators on types, which do not exist at run time.
+      for (const modifier of node.modifiers ?? []) this.visit(modifier, when)
+    } else if (ts.isBinaryExpression(node)) {
+      const terms = termsOf(node)
+      if (terms.length <= 2) return false
+      for (const term of terms) this.visit(term, when)
+    } else return false
+    return true
+  }
+
+  /** Skips the parameters, too, of a method that contains nothing of interest. */
+  #visitClass({ modifiers, heritageClauses, members, name }: TS.ClassDeclaration, when: When): void {
+    for (const modifier of modifiers ?? []) if (ts.isDecorator(modifier)) this.#visitDecorator(modifier, when)
+    for (const clause of heritageClauses ?? []) this.visit(clause, when)
     for (const member of members) {
       const runsLater = ts.isMethodDeclaration(member) || ts.isAccessor(member)
-      if (!runsLater || isWorthReading(member)) visit(member, when, name?.text)
+      if (!runsLater || this.#isWorthReading(member)) this.visit(member, when, name?.text)
     }
   }
 
-  function visitDecorator(node: TS.Decorator, when: When): void {
-    if (!known.has(node.getStart(tree))) file.decorators.push(decoratorAt(reader, node, false))
-    if (!isWorthReading(node) && when === 'later') return
+  #visitDecorator(node: TS.Decorator, when: When): void {
+    const { tree, file } = this.#reader
+    if (!this.#known.has(node.getStart(tree))) file.decorators.push(decoratorAt(this.#reader, node, false))
+    if (!this.#isWorthReading(node) && when === 'later') return
     const call = unwrapped(node.expression)
     const callee = ts.isCallExpression(call) ? call.expression : call
-    // what is made some other way than by its name is not read, and must not be lost
-    if (!ts.isIdentifier(callee) && !ts.isPropertyAccessExpression(callee)) visit(callee, when)
-    if (ts.isCallExpression(call)) for (const argument of call.arguments) visit(argument, when)
+    // A computed callee is no decorator that the build can read. The names in it are uses like any other.
+    if (!ts.isIdentifier(callee) && !ts.isPropertyAccessExpression(callee)) this.visit(callee, when)
+    if (ts.isCallExpression(call)) for (const argument of call.arguments) this.visit(argument, when)
   }
 
-  function visitAccess(node: TS.PropertyAccessExpression, when: When): void {
+  #visitAccess(node: TS.PropertyAccessExpression, when: When): void {
+    const { file, readExpression } = this.#reader
     const root = rootOf(node)
-    if (!ts.isIdentifier(root)) visit(node.expression, when)
+    if (!ts.isIdentifier(root)) this.visit(node.expression, when)
     else if (file.imports.has(root.text)) file.uses.push(readExpression(node))
   }
 
-  function visitCall(node: TS.CallExpression | TS.NewExpression, when: When): void {
+  #noteCall(node: TS.CallExpression | TS.NewExpression, when: When): void {
+    const { file, at, written } = this.#reader
     const { expression: callee } = node
     const isNew = ts.isNewExpression(node)
     if (ts.isIdentifier(callee) && (callee.text === 'Function' || (callee.text === 'eval' && !isNew))) {
@@ -104,27 +106,28 @@ export function scan({ tree, ...shared }: Reader): void {
     if (isImport && specifier && ts.isStringLiteral(specifier) && specifier.text === sdkName) {
       file.wholeImports.push({ text: written(node), place: at(node) })
     }
-    if (when !== 'later') note(callee, isNew, when, node)
+    if (when !== 'later') this.#noteEarlyCall(callee, isNew, when, node)
   }
 
-  function note(callee: TS.Expression, isNew: boolean, when: Exclude<When, 'later'>, node: TS.Node): void {
-    const root = rootOf(callee)
-    if (!ts.isIdentifier(root)) return
+  #noteEarlyCall(callee: TS.Expression, isNew: boolean, when: Exclude<When, 'later'>, node: TS.Node): void {
+    const { file, at, readExpression } = this.#reader
+    if (!ts.isIdentifier(rootOf(callee))) return
     const className = when === 'module' ? undefined : when.className
     file.earlyCalls.push({ callee: readExpression(callee), isNew, className, place: at(node) })
   }
 }
 
 /**
- * Most of a file are bodies of functions, and in most of them there is nothing to find: no decorator, no `eval`, no
- * imported name. @returns whether a node may hold something, from one look at the text.
+ * Most of a file are bodies of functions, and most of these contain no decorator, no `eval` and no imported name. One
+ * search of the text finds all such words, so that whole subtrees can be skipped.
+ * @returns whether a node may contain such a word.
  */
 function createFinder({ tree, file }: Reader, known: ReadonlySet<number>): (node: TS.Node) => boolean {
   const { text } = tree
   const places: number[] = []
   const find = (word: string) => {
     for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) {
-      if (!known.has(at) && !known.has(at - 1)) places.push(at) // a decorator that was read already, and its name
+      if (!known.has(at) && !known.has(at - 1)) places.push(at) // Leaves out known decorators and their names.
     }
   }
   for (const word of ['@', 'eval', 'Function', sdkName]) find(word)
@@ -142,7 +145,7 @@ function createFinder({ tree, file }: Reader, known: ReadonlySet<number>): (node
   }
 }
 
-/** What of the SDK may be used anywhere in a function. */
+/** Names of the SDK that any function may use. */
 const harmless: ReadonlySet<string> = new Set([...ambientServices, 'HttpError', 'OutsideRequest'])
 
 function rootOf(node: TS.Expression): TS.Expression {

@@ -1,7 +1,7 @@
-/** Which argument of an injector is its schema: what the refusals judge, and what the table is made of. Pure. */
+/** Finds the schema among the arguments of an injector. Pure. */
 import type { Decorator, StaticValue } from './declaration.ts'
 
-/** `@Body(schema)`, `@Query(schema)`, `@Param('id', schema)`; `undefined` where there is none. */
+/** The schema of `@Body(schema)`, `@Query(schema)` or `@Param('id', schema)`. `undefined` where there is none. */
 export function schemaOf({ name, arguments: [first, second] }: Decorator): StaticValue | undefined {
   if (name === 'Body') return isGiven(first) ? first : undefined
   if (name === 'Query' && isWholeQuery(first)) return first
@@ -9,11 +9,12 @@ export function schemaOf({ name, arguments: [first, second] }: Decorator): Stati
   return takesName && isGiven(second) ? second : undefined
 }
 
-/** `@Query(schema)` takes all parameters at once; `@Query('page')` one. A text is a name. */
+/** `@Query(schema)` takes all parameters at once. `@Query('page')` takes one: a string is its name. */
 export function isWholeQuery(first: StaticValue | undefined): boolean {
   return isGiven(first) && first.kind !== 'literal'
 }
 
-export function isGiven(fact: StaticValue | undefined): fact is StaticValue {
-  return fact !== undefined && !(fact.kind === 'literal' && fact.value === undefined)
+/** The argument is there, and not `undefined`. */
+export function isGiven(value: StaticValue | undefined): value is StaticValue {
+  return value !== undefined && !(value.kind === 'literal' && value.value === undefined)
 }

@@ -1,6 +1,6 @@
-/** What the text of an import says by itself. Pure. */
+/** Reads the text of import specifiers. Pure. */
 
-/** `@scope/name` of `@scope/name/part`. */
+/** The package of a specifier: `@scope/name` for `@scope/name/part`. */
 export function packageNameOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 }

@@ -1,4 +1,4 @@
-/** Small questions about syntax that several readers ask. */
+/** Helpers that several readers of syntax share. */
 import type { ts as TS } from 'ts-morph'
 import { ts } from './typescript.ts'
 
@@ -6,7 +6,7 @@ import { ts } from './typescript.ts'
 export function namesIn(type: TS.Node): string[] {
   const names: string[] = []
   const visit = (node: TS.Node): void => {
-    // what an index picks, and what a template is made of, says nothing of the whole
+    // The parts of an indexed access or of a template literal type do not name the type itself.
     if (ts.isIndexedAccessTypeNode(node) || ts.isTemplateLiteralTypeNode(node)) return
     if (ts.isIdentifier(node)) names.push(node.text)
     else if (ts.isLiteralTypeNode(node) && node.literal.kind === ts.SyntaxKind.NullKeyword) names.push('null')
@@ -21,16 +21,4 @@ export function namesIn(type: TS.Node): string[] {
 export function hasModifier(node: TS.Node, kind: TS.SyntaxKind): boolean {
   const { modifiers } = node as { modifiers?: readonly TS.Node[] }
   return modifiers?.some((modifier) => modifier.kind === kind) ?? false
-}
-
-/** The index of the last line that begins at the offset or before it. */
-export function lineAt(lineStarts: readonly number[], offset: number): number {
-  let low = 0
-  let high = lineStarts.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (lineStarts[middle]! <= offset) low = middle
-    else high = middle - 1
-  }
-  return low
 }

@@ -1,12 +1,12 @@
-/** What is built: a project, and the auth module, by the same compiler under different context (contract 1.2, 5.1). */
+/** The options for building a project, and for building the auth module with the same compiler (contract 1.2, 5.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { projectPaths } from '../src/wire/project-paths.ts'
 import { authPaths, webhooksPath } from '../src/wire/reserved-paths.ts'
-import type { BuildOptions } from './index.ts'
+import type { BuildOptions } from './options.ts'
 
-/** A request body of a project's routes is at most 1 MiB, of the auth module's 64 KiB, unless a route says otherwise (contract 2.11). */
+/** Longest request body in bytes, unless a route sets its own: 1 MiB for a project, 64 KiB for the auth module (contract 2.11). */
 const maxBodyBytes = { project: 1_048_576, auth: 65_536 }
 
 const webhooks = { path: webhooksPath, owner: 'the webhook receiver' }
@@ -20,7 +20,7 @@ export function projectTarget(
 ): BuildOptions {
   const owner = 'the auth worker'
   return {
-    // as the bundler names files: a project may be reached through a link
+    // The bundler names files by their real paths, and a project may be reached through a symbolic link.
     root: fs.existsSync(root) ? fs.realpathSync(root) : root,
     entry,
     out,

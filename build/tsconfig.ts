@@ -1,4 +1,4 @@
-/** tsconfig.json: how imports resolve, and what it says about decorators. */
+/** Reads tsconfig.json: how imports resolve, the options of the type checker, and the options about decorators. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { ts as TS } from 'ts-morph'
@@ -7,12 +7,12 @@ import { ts } from './typescript.ts'
 
 const name = 'tsconfig.json'
 
-/** Only what decides how imports resolve. */
+/** The options that decide how imports resolve. */
 export function compilerOptions(root: string): TS.CompilerOptions {
   const fallback: TS.CompilerOptions = {
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
-    customConditions: ['workerd', 'worker'], // as the bundler has them
+    customConditions: ['workerd', 'worker'], // The bundler uses the same conditions.
     allowImportingTsExtensions: true,
   }
   const { paths, baseUrl, pathsBasePath } = declaredOptions(root) ?? {}
@@ -20,7 +20,7 @@ export function compilerOptions(root: string): TS.CompilerOptions {
   return { ...fallback, ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) }
 }
 
-/** How the project checks its types, as far as types are asked here, and its files that only declare. */
+/** The options for the project's types, and the project's declaration files. */
 export function projectConfiguration(root: string): { options: TS.CompilerOptions; ambient: string[] } {
   const file = path.join(root, name)
   const fallback: TS.CompilerOptions = { ...compilerOptions(root), target: ts.ScriptTarget.ES2024, types: [] }
@@ -65,10 +65,10 @@ function declaredOptions(root: string): DeclaredOptions | undefined {
   return ts.parseJsonConfigFileContent(config ?? {}, host, root).options
 }
 
-/** Files below are no matter here. */
+/** Lists no files, because only the options are needed. */
 const host = { ...ts.sys, readDirectory: () => [] }
 
-/** tsconfig.json and whatever it extends, absolute. */
+/** Absolute paths of tsconfig.json and of the files that it extends. */
 export function configurations(root: string): string[] {
   const file = path.join(root, name)
   if (!fs.existsSync(file)) return []

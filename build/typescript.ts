@@ -1,6 +1,6 @@
 /**
- * The TypeScript that ts-morph holds, loaded alone: its wrappers are needed only where the types of a package are asked.
- * Required, not imported: for a CommonJS package an import reads nine megabytes a second time, to find its exports' names.
+ * The TypeScript inside ts-morph, loaded without ts-morph's wrappers, which only the types of packages need. It is required
+ * instead of imported: to find the names that a CommonJS package exports, an import would read its 9 MB a second time.
  */
 import { createRequire } from 'node:module'
 
@@ -16,12 +16,12 @@ export function createProject(options: ConstructorParameters<Morph['Project']>[0
   return new Project(options)
 }
 
-/** Where the declarations of the language's library seem to lie: ts-morph carries them as text. */
+/** The folder in which TypeScript's library declarations seem to lie. ts-morph has them as text, not as files. */
 export const libraryFolder: string = '/node_modules/typescript/lib'
 
 let library: ReadonlyMap<string, string> | undefined
 
-/** Text by file name, like `lib.es2024.d.ts`. */
+/** Texts of TypeScript's library declarations by file name, like `lib.es2024.d.ts`. */
 export function libraryFiles(): ReadonlyMap<string, string> {
   const { getLibFiles } = requireInMorph('@ts-morph/common') as { getLibFiles(): { fileName: string; text: string }[] }
   library ??= new Map(getLibFiles().map(({ fileName, text }) => [fileName, text]))

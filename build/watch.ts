@@ -1,187 +1,198 @@
-/** A project that is built again at every change: diagnostics first, then the bundle (contract 8.6). */
-import * as fs from 'node:fs'
+/** Builds a project again at every change: first the worker, then the documents that need the type checker (contract 8.6). */
 import path from 'node:path'
-import { watch } from 'chokidar'
-import { type Compiler, openCompiler } from './compiler.ts'
-import type { BuildOptions, Built } from './index.ts'
+import { type FSWatcher, watch } from 'chokidar'
+import { Compiler, type WorkerResult } from './compiler.ts'
+import { FollowUp } from './follow-up.ts'
+import type { BuildOptions, Built } from './options.ts'
 import type { Refusal } from './refusals/index.ts'
+import type { StepOptions } from './steps.ts'
+import { WatchedFiles } from './watched-files.ts'
 
 export type Outcome =
   | { kind: 'built'; refusals: Refusal[]; built: Built; milliseconds: number }
   | { kind: 'refused'; refusals: Refusal[]; milliseconds: number }
-  /** The declared files cannot be read, or something else is wrong that has no place in the source. */
+  /** The declared files cannot be read, or another error has no place in the source. */
   | { kind: 'failed'; error: Error }
+
+/** `client.d.ts`, `client.js` and `openapi.json` of the last build. */
+export type DocumentsOutcome =
+  /** `refusals` are the warnings that only the documents draw. `milliseconds` counts from the beginning of the build. */
+  | { kind: 'documented'; refusals: Refusal[]; milliseconds: number }
+  /** The files of the earlier build are left as they were. */
+  | { kind: 'not-documented'; error: Error }
 
 export interface WatchOptions {
   /** Absolute. */
   root: string
-  /** What is to be built, as the declared files say it now. @throws when they cannot be read. */
+  /** Reads the declared files as they are now. @throws when they cannot be read. */
   target: () => BuildOptions
-  /** The next build waits for it. @param changed absolute paths. */
+  /** Runs after each build, when the worker is written. The next build waits for it. @param changed absolute paths. */
   onOutcome: (outcome: Outcome, changed: readonly string[]) => void | Promise<void>
-  /** Told of changes that only a running stack takes up: `.dev.vars` and migrations. */
-  onOther?: (changed: readonly string[]) => void | Promise<void>
+  /** Runs when the documents of a build are written, unless a newer build came first. @param changed absolute paths. */
+  onDocuments?: (outcome: DocumentsOutcome, changed: readonly string[]) => void | Promise<void>
+  /** Runs for changes of files that a running stack reads itself: `.dev.vars` and migrations. */
+  onStackFiles?: (changed: readonly string[]) => void | Promise<void>
 }
 
 export interface Watch {
-  /** Resolves when a running build has ended. */
+  /** Resolves when no documents are left to be written. */
+  documented(): Promise<void>
+  /** Resolves when a running build has ended. Documents that are not written yet are left as they were. */
   close(): Promise<void>
 }
 
-/** An editor writes in several steps: what changes within this time is one change. */
+/** Time in milliseconds without a change before a build begins, because an editor saves a file in several steps. */
 const settleMs = 15
 
-/** chokidar tells of a file once in 50 ms: what was written again meanwhile is found by a look at the files themselves. */
-const lookAgainMs = 100
+/** Builds now, and then at every change. Resolves when the first worker is built and changes are seen. */
+export async function watchProject(options: WatchOptions): Promise<Watch> {
+  const watcher = new ProjectWatcher(options)
+  await watcher.start()
+  return { documented: () => watcher.documented(), close: () => watcher.close() }
+}
 
-/** What an import may lead to beside TypeScript. */
-const importable = /\.(?:[cm]?jsx?|json|wasm|txt|css)$/
+class ProjectWatcher {
+  readonly #options: WatchOptions
+  readonly #files: WatchedFiles
+  readonly #watcher: FSWatcher
+  readonly #documents = new FollowUp()
+  /** Changes that no build has seen yet, as absolute paths. */
+  readonly #touched = new Set<string>()
+  #compiler: { options: string; is: Compiler } | undefined
+  #timer: NodeJS.Timeout | undefined
+  #running = Promise.resolve()
 
-/** Builds now, and then at every change. Resolves when the first build is done and changes are seen. */
-export async function watchProject({ root, target, onOutcome, onOther }: WatchOptions): Promise<Watch> {
-  let compiler: { options: string; is: Compiler } | undefined
-  let outside: ReadonlySet<string> = new Set()
-  /** What the last build read, and the last one that succeeded: they may be of any kind. */
-  let inputs: ReadonlySet<string> = new Set()
-  let isSound = false
-  const touched = new Set<string>()
-  let timer: NodeJS.Timeout | undefined
-  let lookAgain: NodeJS.Timeout | undefined
-  let stamps = new Map<string, string>()
-  let running = Promise.resolve()
-
-  /** The entry's. */
-  let folder: string | undefined
-  const out = outOf(target, root)
-  const isIgnored = (file: string) => {
-    const name = path.relative(root, file)
-    const isInstalled = /(?:^|[\\/])(?:node_modules|\.git|\.wrangler)(?:[\\/]|$)/.test(name)
-    return isInstalled || name.split(path.sep)[0] === '.stack' || file === out || file.startsWith(out + path.sep)
-  }
-  const watcher = watch(root, { ignored: isIgnored, ignoreInitial: true })
-  watcher.on('all', (event, file) => {
-    if (event === 'addDir' || event === 'unlinkDir') return
-    const absolute = path.resolve(file)
-    // what is written all the time, like a log, must neither build nor put off the build of an edit
-    if (!isOfBuild(absolute, event !== 'change') && !isOther(absolute)) return
-    touched.add(absolute)
-    schedule()
-  })
-  await new Promise<void>((resolve) => watcher.once('ready', resolve))
-  running = running.then(() => run(new Set()))
-  await running
-
-  return {
-    async close() {
-      clearTimeout(timer)
-      clearTimeout(lookAgain)
-      await watcher.close()
-      await running
-      await compiler?.is.close()
-    },
+  constructor(options: WatchOptions) {
+    this.#options = options
+    const { root } = options
+    this.#files = new WatchedFiles(root)
+    const out = outOf(options)
+    this.#watcher = watch(root, {
+      ignoreInitial: true,
+      ignored(file) {
+        const name = path.relative(root, file)
+        const isInstalled = /(?:^|[\\/])(?:node_modules|\.git|\.wrangler)(?:[\\/]|$)/.test(name)
+        return isInstalled || name.split(path.sep)[0] === '.stack' || file === out || file.startsWith(out + path.sep)
+      },
+    })
   }
 
-  function schedule(): void {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      running = running.then(cycle)
+  async start(): Promise<void> {
+    this.#watcher.on('all', (event, file) => {
+      if (event === 'addDir' || event === 'unlinkDir') return
+      const absolute = path.resolve(file)
+      // A file that is written all the time, like a log, must neither start a build nor delay the build of an edit.
+      if (!this.#files.isOfBuild(absolute, event !== 'change') && !this.#files.isOfStack(absolute)) return
+      this.#touched.add(absolute)
+      this.#schedule()
+    })
+    await new Promise<void>((resolve) => this.#watcher.once('ready', resolve))
+    this.#running = this.#running.then(() => this.#build(new Set()))
+    await this.#running
+  }
+
+  documented(): Promise<void> {
+    return this.#documents.idle()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#files.close()
+    this.#documents.cancel()
+    await this.#watcher.close()
+    await this.#running
+    this.#documents.cancel()
+    await this.#documents.idle()
+    await this.#compiler?.is.close()
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#running = this.#running.then(() => this.#handleChanges())
     }, settleMs)
   }
 
-  /** Every file that was part of the last build, and what was there of it before it was read. */
-  function look(files: Iterable<string>): void {
-    stamps = new Map([...files].map((file) => [file, stampOf(file)]))
-    clearTimeout(lookAgain)
-    lookAgain = setTimeout(() => {
-      for (const [file, stamp] of stamps) if (stampOf(file) !== stamp) touched.add(file)
-      if (touched.size > 0) schedule()
-    }, lookAgainMs)
-  }
-
-  async function cycle(): Promise<void> {
-    const changed = new Set(touched)
-    touched.clear()
+  async #handleChanges(): Promise<void> {
+    const changed = new Set(this.#touched)
+    this.#touched.clear()
     if (changed.size === 0) return
-    const others = [...changed].filter(isOther)
-    if (others.length > 0) await onOther?.(others)
-    if ([...changed].some((file) => nameOf(file) !== '.dev.vars')) await run(changed)
+    const ofStack = [...changed].filter((file) => this.#files.isOfStack(file))
+    if (ofStack.length > 0) await this.#options.onStackFiles?.(ofStack)
+    if ([...changed].some((file) => this.#files.nameOf(file) !== '.dev.vars')) await this.#build(changed)
   }
 
-  function nameOf(file: string): string {
-    return path.relative(root, file).split(path.sep).join('/')
-  }
-
-  function isOther(file: string): boolean {
-    return /^(?:\.dev\.vars|migrations\/[^/]+\.sql)$/.test(nameOf(file))
-  }
-
-  /**
-   * Files of other kinds count where the last build read them, or where an import that leads nowhere may mean them.
-   * @param hasComeOrGone the file was not there before, or is not there now.
-   */
-  function isOfBuild(file: string, hasComeOrGone: boolean): boolean {
-    if (inputs.has(file) || outside.has(file)) return true
-    const name = nameOf(file)
-    if (/^stack\/(?:project|roles)\.json$|^migrations\/[^/]+\.sql$/.test(name)) return true
-    if (/\.[cm]?tsx?$|(?:^|\/)(?:package|tsconfig[^/]*)\.json$/.test(name)) return true
-    const isBelowEntry = folder !== undefined && file.startsWith(folder + path.sep)
-    return importable.test(name) && (isBelowEntry ? hasComeOrGone || !isSound : hasComeOrGone && !isSound)
-  }
-
-  async function run(changed: ReadonlySet<string>): Promise<void> {
+  async #build(changed: ReadonlySet<string>): Promise<void> {
     const began = performance.now()
-    look(new Set([...changed, ...stamps.keys()]))
+    const { onOutcome } = this.#options
+    this.#documents.pause()
+    this.#files.begin(changed, (missed) => {
+      for (const file of missed) this.#touched.add(file)
+      if (this.#touched.size > 0) this.#schedule()
+    })
     try {
-      const options = target()
-      folder = path.dirname(path.resolve(root, options.entry))
-      const key = JSON.stringify(options)
-      if (compiler?.options !== key) {
-        await compiler?.is.close()
-        compiler = { options: key, is: openCompiler(options) }
-      }
-      const { refusals, linked } = compiler.is.check(changed)
-      observe(compiler.is.reads())
-      isSound = false
-      const result = linked ? await compiler.is.emit({ refusals, linked }) : { refusals, built: undefined }
+      const { refusals, built, writeDocuments } = await this.#emit(changed)
       const milliseconds = performance.now() - began
-      if (result.built) {
-        observe(result.built.inputs)
-        inputs = new Set(result.built.inputs)
-        isSound = true
+      if (!built) await onOutcome({ kind: 'refused', refusals, milliseconds }, [...changed])
+      else {
+        this.#observe(built.inputs)
+        this.#files.setBuilt(built.inputs)
+        await onOutcome({ kind: 'built', refusals, built, milliseconds }, [...changed])
+        if (writeDocuments) this.#follow(writeDocuments, [...changed], began)
       }
-      await onOutcome(
-        result.built
-          ? { kind: 'built', refusals: result.refusals, built: result.built, milliseconds }
-          : { kind: 'refused', refusals: result.refusals, milliseconds },
-        [...changed],
-      )
     } catch (error) {
       await onOutcome({ kind: 'failed', error: error as Error }, [...changed])
+    } finally {
+      this.#documents.resume()
     }
   }
 
-  /** What the bundle is made of: looked at again, and observed where it does not lie below the root. */
-  function observe(inputs: readonly string[]): void {
-    for (const file of inputs) if (!stamps.has(file) && !file.includes('node_modules')) stamps.set(file, stampOf(file))
-    const found = inputs.filter(
-      (file) => !file.startsWith(root + path.sep) && !file.includes(`${path.sep}node_modules${path.sep}`),
-    )
-    const added = found.filter((file) => !outside.has(file))
-    outside = new Set([...outside, ...added])
-    if (added.length > 0) watcher.add(added)
+  async #emit(changed: ReadonlySet<string>): Promise<WorkerResult> {
+    const options = this.#options.target()
+    this.#files.setEntry(options.entry)
+    const key = JSON.stringify(options)
+    if (this.#compiler?.options !== key) {
+      await this.#compiler?.is.close()
+      this.#compiler = { options: key, is: new Compiler(options) }
+    }
+    const compiler = this.#compiler.is
+    const { refusals, linked } = compiler.check(changed)
+    this.#observe(compiler.reads())
+    this.#files.setChecked()
+    return linked ? compiler.emitWorker({ refusals, linked }) : { refusals, built: undefined }
+  }
+
+  /** Writes the documents of a build behind it. */
+  #follow(write: NonNullable<WorkerResult['writeDocuments']>, changed: readonly string[], began: number): void {
+    const documentsOf = async (options: StepOptions): Promise<DocumentsOutcome | undefined> => {
+      try {
+        const written = await write(options)
+        if (!written) return undefined
+        this.#observe(written.inputs)
+        this.#files.addInputs(written.inputs)
+        return { kind: 'documented', refusals: written.refusals, milliseconds: performance.now() - began }
+      } catch (error) {
+        return { kind: 'not-documented', error: error as Error }
+      }
+    }
+    this.#documents.replace(async (options) => {
+      const outcome = await documentsOf(options)
+      if (outcome) await this.#options.onDocuments?.(outcome, changed)
+    })
+  }
+
+  /** Notes files that the build has read, and watches those outside the root. */
+  #observe(files: readonly string[]): void {
+    const outside = this.#files.add(files)
+    if (outside.length > 0) this.#watcher.add(outside)
   }
 }
 
-/** Where is written what must not be taken for a change. */
-function outOf(target: () => BuildOptions, root: string): string {
+/** The output folder, in which nothing counts as a change. */
+function outOf({ target, root }: WatchOptions): string {
   try {
     return target().out
   } catch {
-    return path.join(root, '.stack') // the first build will say what is wrong
+    return path.join(root, '.stack') // The first build reports why the declared files cannot be read.
   }
-}
-
-function stampOf(file: string): string {
-  const found = fs.statSync(file, { throwIfNoEntry: false })
-  return found ? `${found.mtimeMs} ${found.size}` : 'gone'
 }

@@ -1,7 +1,7 @@
 /** The local stack: Postgres, both schemas, both workers, on loopback. */
 import * as fs from 'node:fs'
 import { buildCached } from '../build/cached.ts'
-import type { BuildResult } from '../build/index.ts'
+import type { BuildResult } from '../build/options.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 import { type DatabaseUrls, databaseUrls } from './database.ts'

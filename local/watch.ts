@@ -1,7 +1,7 @@
 /** Builds and serves each change of the source while the stack runs. A build that fails leaves the last good one serving. */
 import path from 'node:path'
 import { projectTarget } from '../build/targets.ts'
-import { type Outcome, type Watch, watchProject } from '../build/watch.ts'
+import { type DocumentsOutcome, type Outcome, type Watch, watchProject } from '../build/watch.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
 
 interface Declared {
@@ -15,6 +15,8 @@ type BuiltOutcome = Extract<Outcome, { kind: 'built' }>
 
 export type Change =
   | Exclude<Outcome, { kind: 'built' }>
+  /** `client.d.ts`, `client.js` and `openapi.json` are written with warnings, or could not be written. */
+  | DocumentsOutcome
   /** Built and serving. */
   | (BuiltOutcome & { servedAfterMs: number })
   /** Built, and the bundle does not start: the last one serves. */
@@ -85,6 +87,9 @@ export async function watchSource(stack: RunningStack, { declared, onChange }: W
     async onOutcome(outcome, changed) {
       await (outcome.kind === 'built' ? onBuilt(outcome, changed) : onChange(outcome, changed))
     },
-    onOther,
+    onDocuments(outcome, changed) {
+      if (outcome.kind === 'not-documented' || outcome.refusals.length > 0) onChange(outcome, changed)
+    },
+    onStackFiles: onOther,
   })
 }

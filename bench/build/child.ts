@@ -1,4 +1,4 @@
-/** One measurement in a process of its own: milliseconds since the process began, and the most memory it had. */
+/** Runs one measurement in a process of its own, and prints the milliseconds since its start and its peak memory in MiB. */
 import * as fs from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import path from 'node:path'
@@ -9,15 +9,15 @@ if (variant === 'ts-morph') {
   const { scanWithTsMorph } = await import('./plain-ts-morph.ts')
   scanWithTsMorph(root)
 } else {
-  // as the command does
+  // The command line uses the compile cache, too.
   enableCompileCache(path.join(dist, '../node_modules/.cache/stack'))
   const { projectTarget } = await import(path.join(dist, 'build/targets.js'))
   const { roles } = JSON.parse(fs.readFileSync(path.join(root, 'stack/roles.json'), 'utf8'))
   const target = projectTarget(root, { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }, roles)
   if (variant === 'compile') {
-    const { openCompiler } = await import(path.join(dist, 'build/compiler.js'))
+    const { Compiler } = await import(path.join(dist, 'build/compiler.js'))
     const { entrySource } = await import(path.join(dist, 'build/emit/entry.js'))
-    const { linked, refusals } = openCompiler({ ...target, isLast: true }).check()
+    const { linked, refusals } = new Compiler({ ...target, isLast: true }).check()
     if (refusals.length > 0) throw new Error(JSON.stringify(refusals[0]))
     const runtime = {
       worker: 'worker.ts',

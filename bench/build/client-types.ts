@@ -1,4 +1,4 @@
-/** What typed clients cost whoever checks types: a whole `tsc` process over a small program that calls five routes. */
+/** Measures the cost of typed clients for a type check: a whole `tsc` process over a small program that calls five routes. */
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'
@@ -6,8 +6,9 @@ import path from 'node:path'
 
 const packages = path.resolve(import.meta.dirname, '../../node_modules')
 
+/** Number of routes that the checked program calls, because a page of a frontend calls few. */
 const calls = 5
-/** hono's advice for many routes: an application for each resource, in a file of its own, put together by `route()`. */
+/** Number of routes in one file. hono advises an application for each resource, and to combine them by `route()`. */
 const routesPerPart = 20
 
 const config = {
@@ -24,12 +25,12 @@ const config = {
     experimentalDecorators: true,
     paths: { '@stack/backend': [path.join(packages, '../dist/types/src/sdk/index.d.ts')] },
   },
-  // what the five calls reach, as whoever uses a client has it
+  // Only the files that the five calls reach, as in a frontend.
   files: ['client.ts'],
 }
 
 /**
- * @param kind `hc` is hono's client, whose types follow from the application's; `flat` is what `flatSource` generates.
+ * @param kind `hc` is hono's client, whose types follow from the application. `flat` is the client that `flatSource` generates.
  * @param routes a multiple of 20.
  * @param flatSource contents by path, of a client and five calls; required for `flat`.
  * @returns milliseconds of the process.
@@ -64,7 +65,7 @@ export function checkTime(
   }
 }
 
-/** The application in parts, and a client that calls one route of five of them. */
+/** The application in parts, and a client that calls routes of five parts. */
 function hcSource(routes: number): Record<string, string> {
   if (routes % routesPerPart !== 0) throw new RangeError(`${routes} routes: give a multiple of ${routesPerPart}`)
   const parts = Array.from({ length: routes / routesPerPart }, (_, index) => index)
@@ -104,7 +105,7 @@ export const part${part} = new Hono()
 ${routes.join('')}`
 }
 
-/** The annotations are wrong types' undoing: a client that answers \`any\` or \`never\` would be quick to check. */
+/** The annotations prove that the types are right. A client that returns `any` or `never` would be quick to check. */
 function callSource(call: number, part: number): string {
   return `const answer${call} = await client['part-${part}']['resource-${call}'][':id'].$get({ param: { id: '1' } })
 const row${call}: { id: string; name: string; total: number; tags: string[] } = await answer${call}.json()

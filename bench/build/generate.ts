@@ -6,7 +6,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 
 interface Feature {
-  /** `billing`, and its folder. */
+  /** The feature and its folder: `billing`. */
   name: string
   controllers: string[]
   services: Service[]
@@ -14,10 +14,10 @@ interface Feature {
 }
 
 interface Service {
-  /** Of a noun: `invoices`. */
+  /** The resource: `invoices`. */
   noun: string
   feature: Feature
-  /** On which it depends, all of them made before it. */
+  /** The services on which it depends. All were made before it. */
   needs: Service[]
 }
 
@@ -34,7 +34,7 @@ const areas = [
   ...['analytics', 'insurance', 'leasing', 'energy'],
 ]
 
-/** As many as one feature may have controllers, and more. */
+/** At least as many nouns as one feature has controllers. */
 const nouns = [
   ...['invoices', 'payments', 'customers', 'accounts', 'orders', 'products', 'categories', 'discounts', 'vouchers'],
   ...['addresses', 'shipments', 'parcels', 'carriers', 'routes', 'locations', 'batches', 'counts', 'adjustments'],
@@ -55,9 +55,10 @@ const topics: Topic[] = [
   { name: 'intents', events: ['payment_intent.succeeded', 'payment_intent.payment_failed'] },
 ]
 
+/** Number of controllers that share one file of permissions: about the size of a large feature. */
 const controllersPerShared = 25
 
-/** What grants every permission that a controller asks for. */
+/** The role that has every permission of the controllers. */
 export const roles = [{ name: 'clerk', default: false, permissions: nouns.map((noun) => `${noun}.*`) }]
 
 /**
@@ -97,7 +98,7 @@ export function generateProject(classes: number): Map<string, string> {
   return files
 }
 
-/** @param root absolute; made when it is not there. */
+/** @param root absolute. The folder is made if it does not exist. */
 export function writeProject(files: ReadonlyMap<string, string>, root: string): void {
   for (const [name, contents] of files) {
     const file = path.join(root, name)
@@ -106,7 +107,7 @@ export function writeProject(files: ReadonlyMap<string, string>, root: string): 
   }
 }
 
-// What there is
+// The features and their classes
 
 function planFeatures(count: number, totals: { controllers: number; services: number; webhooks: number }): Feature[] {
   const features: Feature[] = []
@@ -128,12 +129,12 @@ function planFeatures(count: number, totals: { controllers: number; services: nu
   return features
 }
 
-/** How many of so many are the share of one of the parts: the shares are equal, or differ by one. */
+/** The share of one part in a total. Shares are equal or differ by one. */
 function share(total: number, parts: number, index: number): number {
   return Math.floor((total * (index + 1)) / parts) - Math.floor((total * index) / parts)
 }
 
-/** None, the one before, one of another feature, or both, in turn. */
+/** In turn: no service, the previous one, the previous one and one of another feature, or only the latter. */
 function needsOf(features: readonly Feature[], position: number): Service[] {
   const index = features.length - 1
   const previous = features[index]!.services[position - 1]
@@ -142,14 +143,14 @@ function needsOf(features: readonly Feature[], position: number): Service[] {
   return needs.filter((service) => service !== undefined)
 }
 
-/** Of a feature much further up: features build on a few others, and what they build on is never deep. */
+/** A service of a much earlier feature: dependencies between features are few, and never deep. */
 function foreignService(features: readonly Feature[], index: number, position: number): Service | undefined {
   if (index === 0) return undefined
   const { services } = features[position % 2 === 0 ? (index - 1) >> 1 : Math.floor(index / 3)]!
   return services[position % services.length]
 }
 
-/** The one of its noun, or another of the feature; every third controller has one of another feature besides. */
+/** The service of the noun, or another one of the feature. Every third controller also uses another feature. */
 function servicesOf(features: readonly Feature[], index: number, position: number): Service[] {
   const { services } = features[index]!
   const own = services[position % services.length]!
@@ -157,7 +158,7 @@ function servicesOf(features: readonly Feature[], index: number, position: numbe
   return foreign ? [own, foreign] : [own]
 }
 
-// What it is called
+// Names of classes and files
 
 function pascal(name: string): string {
   return name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -181,7 +182,7 @@ interface Field {
   service: Service
 }
 
-/** Services of one noun come from two features: the other's name tells them apart. */
+/** Two features may have services of one noun. The other feature's name tells them apart. */
 function fieldsOf(feature: Feature, services: readonly Service[]): Field[] {
   return services.map((service) => {
     const isOwn = service.feature === feature
@@ -190,13 +191,13 @@ function fieldsOf(feature: Feature, services: readonly Service[]): Field[] {
   })
 }
 
-/** @param to below `src`; all that imports lies in a folder there. */
+/** @param to relative to `src`. All importing files lie in folders below it. */
 function importOf(names: string, feature: Feature, to: string): string {
   const isNear = to.startsWith(`${feature.name}/`)
   return `import { ${names} } from '${isNear ? `./${to.slice(feature.name.length + 1)}` : `../${to}`}'`
 }
 
-/** As it fits the line. */
+/** A constructor with one parameter stands on one line. */
 function constructorOf(fields: readonly Field[]): string {
   const parameters = fields.map(({ field, service }) => `private readonly ${field}: ${serviceClass(service)}`)
   return parameters.length === 1
@@ -204,7 +205,7 @@ function constructorOf(fields: readonly Field[]): string {
     : `  constructor(\n${parameters.map((one) => `    ${one},\n`).join('')}  ) {}\n`
 }
 
-// What it says
+// Source texts
 
 function rootModule(features: readonly Feature[]): string {
   return `import { Module } from '@stack/backend'

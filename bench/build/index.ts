@@ -1,10 +1,10 @@
-/** The build against its peers: a plain ts-morph scan, esbuild with decorators, other routers, a bare worker, hono's client. */
+/** Measures the build beside its peers: a plain ts-morph scan, esbuild with decorators, other routers, a bare worker, and hono's client. */
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import esbuild from 'esbuild'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { matcherSource } from '../../build/emit/matcher.ts'
 import { build } from '../../build/index.ts'
 import { projectTarget } from '../../build/targets.ts'
@@ -16,7 +16,7 @@ import { checkTime } from './client-types.ts'
 import { generateProject, roles, writeProject } from './generate.ts'
 import { lookups, peers, routes200 } from './routes-200.ts'
 
-const facts = { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }
+const settings = { project: 'bench', entry: 'src/app.module.ts', budgetKib: 100_000 }
 const packageRoot = path.resolve(import.meta.dirname, '../..')
 
 export async function benchBuild(): Promise<void> {
@@ -24,6 +24,7 @@ export async function benchBuild(): Promise<void> {
   try {
     await benchCompile(folder)
     await benchWatch(folder)
+    await benchServed(folder)
     await benchBundle(folder)
     await benchRouters()
     await benchStart(folder)
@@ -39,7 +40,7 @@ function project(folder: string, classes: number): string {
   return root
 }
 
-/** Whole processes, as somebody waits for them. */
+/** Measures whole processes, from their start to their end. */
 async function benchCompile(folder: string): Promise<void> {
   const dist = pack()
   const child = (variant: string, root: string): { milliseconds: number; mebibytes: number } => {
@@ -48,7 +49,7 @@ async function benchCompile(folder: string): Promise<void> {
     if (status !== 0) throw new Error(stderr)
     return JSON.parse(stdout)
   }
-  console.log('\nread, judge and emit: a process each, medians of interleaved runs')
+  console.log('\nread, check and emit: a process each, medians of interleaved runs')
   const costs = new Map<number, number>()
   for (const [classes, rounds] of [
     [10, 9],
@@ -75,7 +76,7 @@ async function benchCompile(folder: string): Promise<void> {
     costs.set(classes, own)
     printRow(`${classes} classes: a plain ts-morph scan`, ms(peer))
     printRow(
-      `${classes} classes: read, judged, table and entry emitted`,
+      `${classes} classes: read, checked, table and entry emitted`,
       ms(own),
       own / peer,
       classes === 1000 ? '≤ 0.75' : undefined,
@@ -105,12 +106,12 @@ async function benchCompile(folder: string): Promise<void> {
   )
 }
 
-/** One process that goes on, one edit after the other: to all refusals and the table. */
+/** Measures edits in one process that keeps its compiler: from an edit to all refusals and the table. */
 async function benchWatch(folder: string): Promise<void> {
   console.log('\none edit, in a watch over 1000 classes: to all refusals and the table')
   const root = project(folder, 1000)
-  const target = projectTarget(root, facts, roles)
-  const compiler = openCompiler(target)
+  const target = projectTarget(root, settings, roles)
+  const compiler = new Compiler(target)
   compiler.check()
   const sources = fs
     .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -144,7 +145,7 @@ async function benchWatch(folder: string): Promise<void> {
       const { refusals, linked } = compiler.check(touched)
       const table = JSON.stringify(linked?.table)
       values.push(performance.now() - began)
-      const clean = openCompiler(target)
+      const clean = new Compiler(target)
       const expected = clean.check()
       const isSame =
         table === JSON.stringify(expected.linked?.table) &&
@@ -159,20 +160,46 @@ async function benchWatch(folder: string): Promise<void> {
   await compiler.close()
 }
 
+/** From an edit to the worker that can be served, and to the documents that follow it. */
+async function benchServed(folder: string): Promise<void> {
+  console.log('\nan edit of a handler, in a watch over 1000 classes: to the files, medians of 9 edits')
+  const root = project(folder, 1000)
+  const compiler = new Compiler(projectTarget(root, settings, roles))
+  const controllers = [...generateProject(1000).keys()].filter((name) => name.endsWith('.controller.ts'))
+  const served: number[] = []
+  const documented: number[] = []
+  // The first edits are slower, because V8 has not optimized the code yet.
+  const warmUp = 3
+  for (let round = -warmUp; round < 9; round++) {
+    const touched = edit(path.join(root, controllers.at(round * 7)!), (text) => `${text}\n// served ${round}\n`)
+    const began = performance.now()
+    const { refusals, linked } = compiler.check(round === -warmUp ? undefined : new Set(touched))
+    const { writeDocuments } = await compiler.emitWorker({ refusals, linked: linked! })
+    const workerAt = performance.now()
+    await writeDocuments!({})
+    if (round < 0) continue
+    served.push(workerAt - began)
+    documented.push(performance.now() - began)
+  }
+  printRow('to the worker', ms(median(served)))
+  printRow('to client.d.ts and openapi.json', ms(median(documented)), median(documented) / median(served))
+  await compiler.close()
+}
+
 function edit(file: string, change: (text: string) => string): string[] {
   fs.writeFileSync(file, change(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''))
   return [file]
 }
 
-/** The same entry with decorators erased, and with decorators kept: what erasing takes out of a bundle. */
+/** Bundles the same entry with decorators and with decorators erased. */
 async function benchBundle(folder: string): Promise<void> {
   console.log('\nthe bundle of 1000 classes, minified')
   const root = project(folder, 1000)
-  const compiler = openCompiler(projectTarget(root, facts, roles))
+  const compiler = new Compiler(projectTarget(root, settings, roles))
   const { linked } = compiler.check()
   const { projectSources } = await import('../../build/emit/bundle.ts')
-  const { openProgram } = await import('../../build/program.ts')
-  const program = openProgram(root, facts.entry)
+  const { Program } = await import('../../build/program.ts')
+  const program = new Program(root, settings.entry)
   const imports = linked!.classes.map(
     ({ file, name }, index) => `import { ${name} as c${index} } from ${JSON.stringify(path.join(root, file))}`,
   )
@@ -258,7 +285,7 @@ ${controllers.join('')}
 export class AppModule {}
 `
   writeProject(new Map([['src/app.module.ts', source]]), root)
-  const { built } = await build(projectTarget(root, facts, roles))
+  const { built } = await build(projectTarget(root, settings, roles))
   if (built?.table.routes.length !== 200) throw new Error('200 routes were expected')
   const worker = fs.readFileSync(path.join(root, '.stack/out/worker.js'))
   const address = `/${resources[0]}`
@@ -272,7 +299,7 @@ export class AppModule {}
   printRow('the difference', `${(routes - bare).toFixed(1)} ms`, (routes - bare) / 2.5, '≤ 1 × 2.5 ms')
 }
 
-/** What a typed client costs whoever checks types: a whole tsc, a thousand routes, five calls. */
+/** Measures the cost of typed clients for a type check: a whole `tsc` process over 1000 routes and five calls. */
 async function benchClient(folder: string): Promise<void> {
   console.log('\ntsc over a client of 1000 routes and five calls')
   const hc = checkTime('hc', 1000)
@@ -283,8 +310,8 @@ async function benchClient(folder: string): Promise<void> {
 }
 
 async function flatClient(folder: string): Promise<Record<string, string>> {
-  const root = project(folder, 333) // of which 200 are controllers, of five routes each
-  const { built } = await build(projectTarget(root, facts, roles))
+  const root = project(folder, 333) // 200 of them are controllers with five routes each.
+  const { built } = await build(projectTarget(root, settings, roles))
   const routes = built?.table.routes ?? []
   if (routes.length < 1000) throw new Error('a thousand routes were expected')
   const calls = routes.filter(({ method, path: route }) => method === 'GET' && !route.includes(':')).slice(0, 5)

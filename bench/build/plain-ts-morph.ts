@@ -1,4 +1,4 @@
-/** The peer of the scan: ts-morph's own project and wrappers, used as its documentation shows. */
+/** The peer of the reader: ts-morph's own project and wrappers, used as its documentation shows. */
 import { Project } from 'ts-morph'
 
 interface Marked {
@@ -24,7 +24,7 @@ interface ClassFact {
   methods: { name: string; decorators: DecoratorFact[]; parameters: ParameterFact[] }[]
 }
 
-/** @param root absolute. @returns how many facts were read: nothing of the work can be left out. */
+/** @param root absolute. @returns the number of items that were read, so that no work can be skipped. */
 export function scanWithTsMorph(root: string): number {
   const project = new Project({
     skipAddingFilesFromTsConfig: true,
@@ -35,7 +35,7 @@ export function scanWithTsMorph(root: string): number {
   return factsOf(project).reduce((sum, fact) => sum + count(fact), 0)
 }
 
-/** Types as they are written: asking the checker for them would be much slower. */
+/** Types are read as text. Asking the checker for them would be much slower. */
 function factsOf(project: Project): ClassFact[] {
   return project.getSourceFiles().flatMap((file) =>
     file.getClasses().map((declaration) => ({

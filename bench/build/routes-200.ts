@@ -1,4 +1,4 @@
-/** A table of 200 routes as a real backend has them, requests for it, and the routers that others have written. */
+/** A table of 200 routes as a real backend has them, requests for these routes, and other routers. */
 import findMyWay from 'find-my-way'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
@@ -11,7 +11,7 @@ export interface PlainRoute {
   path: string
 }
 
-/** Many begin alike: that is where a tree of characters and a map of segments differ. */
+/** Many names begin alike, because a tree of characters and a map of segments differ there. */
 const resources = [
   'a',
   'tags',
@@ -40,7 +40,7 @@ const resources = [
   'subscription-billing-schedules',
 ]
 
-/** A literal stands before the parameter that it competes with: hono answers in the order of registration. */
+/** A literal stands before the parameter that it competes with, because hono matches in the order of registration. */
 const shapes: PlainRoute[] = [
   { method: 'GET', path: '' },
   { method: 'POST', path: '' },
@@ -59,7 +59,7 @@ export const routes200: PlainRoute[] = resources.flatMap((resource) =>
 const parametersOf = (path: string) => path.split(':').length - 1
 const known = [0, 1, 2].map((count) => routes200.filter(({ path }) => parametersOf(path) === count))
 
-/** Addresses that nobody answers: of no resource, below one, and almost one. */
+/** Paths without a route: of no resource, below a resource, and similar to one. */
 const misses = ['/unknown', '/orders/:id/nothing', '/users/:id/items/:itemId/more', '/order', '/subscription-billing']
 
 /**
@@ -87,7 +87,7 @@ export function lookups(count: number): PlainRoute[] {
   })
 }
 
-/** A number, as a database counts, or 16 hexadecimal digits. */
+/** A number like a database's serial, or 16 hexadecimal digits. */
 function identifier(random: () => number): string {
   const digits = () =>
     Math.floor(random() * 2 ** 32)
@@ -96,12 +96,12 @@ function identifier(random: () => number): string {
   return random() < 0.5 ? String(Math.floor(random() * 1e6)) : digits() + digits()
 }
 
-/** A copy without parts: as a server cuts it from the bytes of a request. */
+/** A flat copy of a string, like one that a server decodes from the bytes of a request. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** mulberry32: the same numbers on every machine. */
+/** mulberry32 gives the same numbers on every machine. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -114,11 +114,11 @@ function createRandom(seed: number): () => number {
 
 export interface Peer {
   name: string
-  /** @returns a function from method and path to what the router itself answers: nothing is added or left out. */
+  /** @returns a function from method and path to the router's own result. Nothing is added or left out. */
   create(routes: readonly PlainRoute[]): (method: string, path: string) => unknown
 }
 
-/** Each finds the route itself, by which it was registered. */
+/** Each router finds the route object with which it was registered. */
 export const peers = {
   honoSmart: {
     name: 'hono SmartRouter',

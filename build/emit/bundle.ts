@@ -1,4 +1,4 @@
-/** The worker, the database driver and what else is loaded on demand, as ES modules with source maps; made in memory (contract 8.5). */
+/** Bundles the worker, the database driver and other modules that load on demand: ES modules with source maps (contract 8.5). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type esbuild from 'esbuild'
@@ -7,52 +7,141 @@ import type { Linked } from '../link/index.ts'
 import type { Program } from '../program.ts'
 import type { Refusal } from '../refusals/index.ts'
 import { withoutMark } from '../sources.ts'
-import { entrySource } from './entry.ts'
+import { checkBundle, checkMessages } from './check-bundle.ts'
+import { entrySource, type RuntimeModules } from './entry.ts'
 import { erase } from './erase.ts'
-import { failures, inspect } from './inspect.ts'
+import { legend } from './legend.ts'
 import { schemaExports } from './schemas.ts'
 
 export interface OutputFile {
   /** `worker.js` */
   name: string
-  /** As esbuild made it. */
+  /** The contents before the sources are added to a source map. */
   made: Uint8Array
-  /** As it is written. */
+  /** The contents as they are written. A source map gets the texts of its sources, which esbuild does not have. */
   contents: () => Uint8Array | Iterable<string>
 }
 
 interface Bundled {
-  /** Empty when refused. */
+  /** Empty when the bundle was refused. */
   files: OutputFile[]
   refusals: Refusal[]
-  /** Absolute paths of everything that went in. */
+  /** Absolute paths of all files in the bundle. */
   inputs: string[]
-}
-
-export interface Bundler {
-  /** A second bundle reuses what esbuild knows of files that are the same. */
-  bundle(linked: Linked): Promise<Bundled>
-  /** What bundling finds in a project that is refused already, so that one run says all. @param files absolute. */
-  survey(files: readonly string[]): Promise<Refusal[]>
-  close(): Promise<void>
 }
 
 export interface BundlerOptions {
   program: Program
-  /** Absolute: this package. */
+  /** Absolute path of this package. */
   packageRoot: string
-  /** Where the files will be written: source maps refer to their sources from there. */
+  /** The folder that the files will be written to. Source maps refer to their sources from there. */
   folder: string
-  /** Compressed bytes that the worker may have. */
+  /** Largest compressed size of the worker in bytes. */
   budget: number
 }
 
 const entryName = 'stack:entry'
 
-export function createBundler({ program, packageRoot, folder, budget }: BundlerOptions): Bundler {
+type Context = esbuild.BuildContext<{ write: false; metafile: true }>
+
+/** Keeps a context of esbuild, so that a second bundle reuses the files that have not changed. */
+export class Bundler {
+  readonly #options: BundlerOptions
+  readonly #sdk: string
+  readonly #runtime: RuntimeModules
+  /** Texts of the sources before their decorators were erased, by absolute path. */
+  readonly #originals = new Map<string, string>()
+  /** The plugins of the context read this while it builds. */
+  #current: { schemas: Linked['schemas']; entry: string } = { schemas: [], entry: '' }
+  #context: { hasDatabase: boolean; esbuild: Context } | undefined
+
+  constructor(options: BundlerOptions) {
+    this.#options = options
+    this.#sdk = path.join(options.packageRoot, 'src/sdk/index.ts')
+    this.#runtime = runtimeModules(options.packageRoot)
+  }
+
+  async bundle(linked: Linked): Promise<Bundled> {
+    const { program, budget } = this.#options
+    try {
+      let result = await this.#build(linked, linked.usesDatabase)
+      // A package may use the SDK, and the database through it.
+      if (!linked.usesDatabase && isUsedByPackage(result.metafile, this.#sdk, program))
+        result = await this.#build(linked, true)
+      const inputs = Object.keys(result.metafile.inputs)
+        .filter((file) => !file.startsWith('stack-entry:'))
+        .map((file) => path.resolve(program.root, file))
+      const refusals = checkBundle({ ...result, program, budget })
+      if (refusals.some(({ severity }) => severity === 'error')) return { files: [], refusals, inputs }
+      const head = legend(linked, program.entry)
+      return { files: result.outputFiles.map((file) => this.#outputFile(file, head)), refusals, inputs }
+    } catch (error) {
+      return { files: [], refusals: checkMessages(messagesOf(error), program, linked.schemas), inputs: [] }
+    }
+  }
+
+  /** The refusals of bundling in a project that is refused already, so that one run reports all. @param files absolute. */
+  async check(files: readonly string[]): Promise<Refusal[]> {
+    const { program, budget } = this.#options
+    const lines = files.map((file, index) => `export * as file${index} from ${JSON.stringify(file)}`)
+    const entry = [`import ${JSON.stringify(this.#runtime.worker)}`, ...lines].join('\n')
+    this.#current = { schemas: [], entry }
+    try {
+      const context = await this.#contextFor(false)
+      const found = checkBundle({ ...(await context.rebuild()), program, budget })
+      // A decorator that was refused has not been erased.
+      return found.filter(({ slug }) => slug !== 'decorator-as-value')
+    } catch (error) {
+      const messages = messagesOf(error)
+      const failed = new Set(messages.map(({ location }) => path.resolve(program.root, location?.file ?? '')))
+      const others = files.filter((file) => !failed.has(file))
+      const rest = others.length < files.length ? await this.check(others) : []
+      return [...checkMessages(messages, program, []), ...rest]
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#context?.esbuild.dispose()
+    this.#context = undefined
+  }
+
+  async #build(linked: Linked, hasDatabase: boolean) {
+    const entry = entrySource(linked, hasDatabase, this.#runtime, this.#options.program.root)
+    this.#current = { schemas: linked.schemas, entry }
+    return (await this.#contextFor(hasDatabase)).rebuild()
+  }
+
+  async #contextFor(hasDatabase: boolean): Promise<Context> {
+    if (this.#context?.hasDatabase === hasDatabase) return this.#context.esbuild
+    await this.#context?.esbuild.dispose()
+    const { program, packageRoot, folder } = this.#options
+    const driver = path.join(packageRoot, 'runtime/database/driver.ts')
+    const created = await (await import('esbuild')).context({
+      // The driver is imported on demand. As an entry of its own it keeps its name.
+      entryPoints: { worker: entryName, ...(hasDatabase ? { driver } : {}) },
+      ...settings(program.root, folder),
+      plugins: [
+        generatedEntry(() => this.#current.entry, program.root),
+        projectSources(program, this.#sdk, () => this.#current.schemas, this.#originals),
+      ],
+    })
+    this.#context = { hasDatabase, esbuild: created }
+    return created
+  }
+
+  /** @param head begins worker.js. */
+  #outputFile({ path: file, contents }: esbuild.OutputFile, head: string): OutputFile {
+    const name = path.basename(file)
+    const made = name === 'worker.js' ? Buffer.concat([Buffer.from(head), contents]) : contents
+    if (!name.endsWith('.map')) return { name, made, contents: () => made }
+    const shift = name === 'worker.js.map' ? head.split('\n').length - 1 : 0
+    return { name, made, contents: () => withSources(made, file, this.#originals, shift) }
+  }
+}
+
+function runtimeModules(packageRoot: string): RuntimeModules {
   const part = (file: string) => path.join(packageRoot, file)
-  const sdk = part('src/sdk/index.ts')
-  const runtime = {
+  return {
     worker: part('runtime/worker.ts'),
     transaction: part('runtime/database/transaction.ts'),
     pool: part('runtime/database/stack-pool.ts'),
@@ -65,74 +154,12 @@ export function createBundler({ program, packageRoot, folder, budget }: BundlerO
     coerce: part('runtime/coerce.ts'),
     webhooks: part('runtime/webhooks'),
   }
-  const originals = new Map<string, string>()
-  let current: { schemas: Linked['schemas']; entry: string }
-  let context: { hasDatabase: boolean; esbuild: esbuild.BuildContext<{ write: false; metafile: true }> } | undefined
+}
 
-  async function contextFor(hasDatabase: boolean) {
-    if (context?.hasDatabase === hasDatabase) return context.esbuild
-    await context?.esbuild.dispose()
-    const created = await (await import('esbuild')).context({
-      // the driver is an entry too, so that it keeps its name when it is imported on demand
-      entryPoints: { worker: entryName, ...(hasDatabase ? { driver: part('runtime/database/driver.ts') } : {}) },
-      ...settings(program.root, folder),
-      plugins: [
-        generatedEntry(() => current.entry, program.root),
-        projectSources(program, sdk, () => current.schemas, originals),
-      ],
-    })
-    context = { hasDatabase, esbuild: created }
-    return created
-  }
-
-  async function run(linked: Linked, hasDatabase: boolean) {
-    current = { schemas: linked.schemas, entry: entrySource(linked, hasDatabase, runtime, program.root) }
-    return (await contextFor(hasDatabase)).rebuild()
-  }
-
-  return {
-    async bundle(linked) {
-      try {
-        let result = await run(linked, linked.usesDatabase)
-        // a package may use the SDK, and with it the database
-        if (!linked.usesDatabase && isUsedByPackage(result.metafile, sdk, program)) result = await run(linked, true)
-        const inputs = Object.keys(result.metafile.inputs)
-          .filter((file) => !file.startsWith('stack-entry:'))
-          .map((file) => path.resolve(program.root, file))
-        const refusals = inspect({ ...result, program, budget })
-        if (refusals.some(({ severity }) => severity === 'error')) return { files: [], refusals, inputs }
-        const files = result.outputFiles.map(({ path: file, contents }) => {
-          const name = path.basename(file)
-          const isMap = name.endsWith('.map')
-          return { name, made: contents, contents: () => (isMap ? withOriginals(contents, file, originals) : contents) }
-        })
-        return { files, refusals, inputs }
-      } catch (error) {
-        if (!(error instanceof Error && 'errors' in error)) throw error
-        return { files: [], refusals: failures(error.errors as esbuild.Message[], program, linked.schemas), inputs: [] }
-      }
-    },
-    async survey(files) {
-      const lines = files.map((file, index) => `export * as file${index} from ${JSON.stringify(file)}`)
-      current = { schemas: [], entry: [`import ${JSON.stringify(runtime.worker)}`, ...lines].join('\n') }
-      try {
-        const found = inspect({ ...(await (await contextFor(false)).rebuild()), program, budget })
-        // a decorator that was refused is still there
-        return found.filter(({ slug }) => slug !== 'decorator-as-value')
-      } catch (error) {
-        if (!(error instanceof Error && 'errors' in error)) throw error
-        const messages = error.errors as esbuild.Message[]
-        const failed = new Set(messages.map(({ location }) => path.resolve(program.root, location?.file ?? '')))
-        const others = files.filter((file) => !failed.has(file))
-        const rest = others.length < files.length ? await this.survey(others) : []
-        return [...failures(messages, program, []), ...rest]
-      }
-    },
-    async close() {
-      await context?.esbuild.dispose()
-      context = undefined
-    },
-  }
+/** @throws the error itself, unless it is a build that esbuild reports as failed. */
+function messagesOf(error: unknown): esbuild.Message[] {
+  if (!(error instanceof Error && 'errors' in error)) throw error
+  return error.errors as esbuild.Message[]
 }
 
 function settings(root: string, folder: string) {
@@ -148,17 +175,17 @@ function settings(root: string, folder: string) {
     splitting: true,
     format: 'esm',
     platform: 'neutral',
-    // a project's own decorators are the legacy kind too; where there is a tsconfig.json, it says so itself, and it alone
+    // A tsconfig.json sets `experimentalDecorators` itself. A project without one has legacy decorators, too.
     ...(fs.existsSync(path.join(root, 'tsconfig.json'))
       ? { tsconfig: path.join(root, 'tsconfig.json') }
       : { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }),
     mainFields: ['module', 'main'],
-    resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.jsx', '.mjs', '.json'], // in TypeScript's order
+    resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.jsx', '.mjs', '.json'], // TypeScript's order.
     conditions: ['workerd', 'worker', 'import'],
     target: 'es2024',
     minify: true,
     sourcemap: 'linked',
-    sourcesContent: false, // the originals are put in below
+    sourcesContent: false, // `withSources` adds the original texts.
     external: ['node:*', 'cloudflare:*'],
     loader: { '.wasm': 'copy' },
     logLevel: 'silent',
@@ -166,7 +193,7 @@ function settings(root: string, folder: string) {
   } as const satisfies esbuild.BuildOptions
 }
 
-/** Whether something beside the project and this package imports the SDK. */
+/** Whether a package imports the SDK. */
 function isUsedByPackage({ inputs }: esbuild.Metafile, sdk: string, { root, sources }: Program): boolean {
   return Object.entries(inputs).some(([file, { imports }]) => {
     const absolute = path.resolve(root, file)
@@ -189,7 +216,7 @@ function generatedEntry(contents: () => string, resolveDir: string): esbuild.Plu
   }
 }
 
-/** Resolves the SDK to this very copy, so that there is one request scope, and erases decorators on the way in. */
+/** Resolves the SDK to this very copy, so that there is one request scope, and erases decorators from sources. */
 export function projectSources(
   program: Program,
   sdk: string,
@@ -200,7 +227,7 @@ export function projectSources(
     name: 'stack-project',
     setup(build) {
       build.onResolve({ filter: /^@stack\/backend$/ }, () => ({ path: sdk, sideEffects: false }))
-      // where there are both, TypeScript means the .ts by `./x.js`, and esbuild the .js
+      // If x.ts and x.js exist, TypeScript resolves `./x.js` to x.ts, and esbuild to x.js.
       build.onResolve({ filter: /^\.{1,2}\/.*\.jsx?$/ }, ({ path: specifier, importer }) => {
         if (!program.sources.isRead(importer)) return undefined
         const file = program.imported(program.sources.read(importer), specifier)
@@ -215,7 +242,7 @@ export function projectSources(
         originals.delete(file)
         const loader = file.endsWith('x') ? 'tsx' : 'ts'
         const isPlain = !text.includes('@') || !(isProject || text.includes(sdkName))
-        // what was judged is what is bundled, also when the file is another by now
+        // The text that was checked is bundled, even if the file has changed since.
         if (isPlain) return isKnown ? { contents: text, loader } : undefined
         const source = program.sources.read(file)
         const decorators = source.decorators.filter(
@@ -230,8 +257,16 @@ export function projectSources(
   }
 }
 
-/** A map that quotes its sources quotes them as they were written, decorators included. Large maps are not parsed whole. */
-function* withOriginals(contents: Uint8Array, file: string, originals: ReadonlyMap<string, string>): Iterable<string> {
+/**
+ * Adds `sourcesContent` to a source map: the sources before erasure. The map is not parsed, because it may be very large.
+ * @param shift number of lines that were added above the code. A `;` in the mappings stands for each.
+ */
+function* withSources(
+  contents: Uint8Array,
+  file: string,
+  originals: ReadonlyMap<string, string>,
+  shift: number,
+): Iterable<string> {
   const text = new TextDecoder().decode(contents)
   const [list = '[]'] = /(?<="sources": )\[[^\]]*\]/.exec(text) ?? []
   const at = text.indexOf(list) + list.length
@@ -241,5 +276,9 @@ function* withOriginals(contents: Uint8Array, file: string, originals: ReadonlyM
     const original = originals.get(absolute) ?? (fs.existsSync(absolute) ? fs.readFileSync(absolute, 'utf8') : null)
     yield `${index === 0 ? '' : ', '}${JSON.stringify(original)}`
   }
-  yield `]${text.slice(at)}`
+  const mappings = text.indexOf(mappingsKey, at) + mappingsKey.length
+  yield `]${text.slice(at, mappings)}${';'.repeat(shift)}${text.slice(mappings)}`
 }
+
+/** The key of the mappings, as esbuild writes it, with the quote that begins them. */
+const mappingsKey = '"mappings": "'

@@ -1,11 +1,11 @@
-/** `.stack/client.d.ts` and `client.js`: a fetch client of the route table, one flat signature for each route. Pure. */
+/** Makes `.stack/client.d.ts` and `client.js`: a fetch client with one flat signature for each route. Pure. */
 import type { Parameter, Route } from '../../runtime/table.ts'
 import type { Linked } from '../link/index.ts'
 import { type Descriptions, membersOf } from './descriptions.ts'
 import { declarationText, keyText, quoted, typeText } from './json-schema-text.ts'
 import { describeGate } from './report.ts'
 
-/** The client imports nothing, so a frontend checks it without the project and without this package. */
+/** The types import nothing, so that a frontend can check them without the project and without this package. */
 export function clientTypes({ table }: Linked, descriptions: Descriptions): string {
   const { definitions } = descriptions
   const named = Object.entries(definitions).map(([name, schema]) => declarationText(name, schema))
@@ -40,10 +40,10 @@ export declare class ClientError extends Error {
 `
 }
 
-/** Arguments hold what schemas take, the result what the handler gives as JSON. */
+/** Arguments have the types that schemas take. The result has the type of the handler's result as JSON. */
 function signature(route: Route, index: number, descriptions: Descriptions): string {
   const { method, path: address, gate, parameters, file, line } = route
-  const { inputs, bodies, answers } = descriptions
+  const { inputs, bodies, results } = descriptions
   const parts: string[] = []
   const names = [...address.matchAll(/:([^/]+)/g)].map(([, name]) => name!)
   if (names.length > 0) {
@@ -64,7 +64,7 @@ function signature(route: Route, index: number, descriptions: Descriptions): str
   }
   const isOptional = parts.every((part) => /^\w+\?:/.test(part))
   const request = parts.length > 0 ? `Request<{ ${parts.join('; ')} }>` : 'Request'
-  const { schema, isOptional: mayBeNothing } = answers[index] ?? { schema: {}, isOptional: false }
+  const { schema, isOptional: mayBeNothing } = results[index] ?? { schema: {}, isOptional: false }
   const result = [...(schema ? [typeText(schema)] : []), ...(mayBeNothing || !schema ? ['undefined'] : [])]
   return `  /** ${`Admits: ${describeGate(gate)}. ${file}:${line}`.replaceAll('*/', '* /')} */
   ${quoted(`${method} ${address}`)}(request${isOptional ? '?' : ''}: ${request}): Promise<${result.join(' | ')}>\n`
@@ -91,7 +91,7 @@ function membersText(
   for (const one of parameters) {
     if (one.from !== from) continue
     const isOptional = one.schema === undefined || descriptions.isOptional[one.schema] !== false
-    const before = named.get(one.name) // of two that read one value, both must be given what they take
+    const before = named.get(one.name) // Two parameters may read one value, which must then satisfy both types.
     const text = valueText(one, descriptions)
     named.set(
       one.name,
@@ -103,7 +103,7 @@ function membersText(
   return { text: `{ ${members.join('; ')} }`, isOptional: [...named.values()].every(({ isOptional }) => isOptional) }
 }
 
-/** What has no schema, or one that does not say what it takes, is text: of any value. */
+/** A parameter without a schema takes the text of any value, and so does one whose schema's input is not known. */
 function valueText(parameter: Parameter | undefined, { inputs }: Descriptions): string {
   const schema =
     parameter && 'schema' in parameter && parameter.schema !== undefined ? inputs[parameter.schema] : undefined

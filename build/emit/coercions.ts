@@ -1,10 +1,11 @@
-/** How text of an address or a header becomes what its schema takes: from the schema's JSON Schema, into the table. Pure. */
+/** Finds how text of a URL or a header is converted to the type that its schema takes, and adds it to the table. Pure. */
 import type { Coercion, Parameter, TextForm } from '../../runtime/table.ts'
 import type { Linked } from '../link/index.ts'
-import type { Json, SchemaFacts } from './json-schemas.ts'
+import type { Json } from './json.ts'
+import type { EvaluatedSchema } from './json-schemas.ts'
 
-/** The same application, with what becomes of text in it. */
-export function withCoercions(linked: Linked, facts: readonly (SchemaFacts | undefined)[]): Linked {
+/** The same table, with the conversions of its parameters. */
+export function withCoercions(linked: Linked, facts: readonly (EvaluatedSchema | undefined)[]): Linked {
   const coerced = (parameter: Parameter): Parameter => {
     const known = 'schema' in parameter && parameter.schema !== undefined ? facts[parameter.schema] : undefined
     if (!known?.input) return parameter
@@ -20,9 +21,9 @@ export function withCoercions(linked: Linked, facts: readonly (SchemaFacts | und
   return { ...linked, table: { ...linked.table, routes } }
 }
 
-/** What a schema takes, as far as text can stand for it. */
+/** The forms of a schema's input for which text can stand. */
 interface Forms {
-  /** Text as it is. */
+  /** The schema takes text as it is. */
   isText: boolean
   one: Set<TextForm>
   list: Forms | undefined
@@ -31,10 +32,10 @@ interface Forms {
 const nothing = (): Forms => ({ isText: false, one: new Set(), list: undefined })
 const anything = (): Forms => ({ ...nothing(), isText: true })
 
-/** References lead at most so far: a schema may refer to itself. */
+/** Largest depth to which references are followed, because a schema may refer to itself. */
 const deepest = 16
 
-function formsOf(schema: unknown, at: string, facts: SchemaFacts, depth = 0): Forms {
+function formsOf(schema: unknown, at: string, facts: EvaluatedSchema, depth = 0): Forms {
   if (facts.opaque.has(at) || depth > deepest || typeof schema !== 'object' || schema === null) return anything()
   const { $ref: to, anyOf, oneOf, allOf, type, enum: values, items, ...own } = schema as Json
   if (typeof to === 'string') {
@@ -52,7 +53,7 @@ function formsOf(schema: unknown, at: string, facts: SchemaFacts, depth = 0): Fo
   for (const [key, branches] of Object.entries({ anyOf, oneOf, allOf })) {
     if (!Array.isArray(branches)) continue
     const found = branches.map((branch, index) => formsOf(branch, `${at}/${key}/${index}`, facts, depth + 1))
-    // each of `allOf` restricts the others: what is said of no type restricts nothing here
+    // Every schema of `allOf` restricts the value. A schema without a type restricts no form.
     const telling = key === 'allOf' ? found.filter(({ one, list }) => one.size > 0 || list) : found
     return telling.length > 0 ? merged(telling) : anything()
   }
@@ -63,10 +64,10 @@ function simpleForms(type: unknown): Forms {
   if (type === 'string') return anything()
   if (type === 'number' || type === 'integer') return { ...nothing(), one: new Set(['number']) }
   if (type === 'boolean') return { ...nothing(), one: new Set(['boolean']) }
-  return nothing() // null and objects: no text stands for them
+  return nothing() // No text stands for null or an object.
 }
 
-function listForms(items: unknown, at: string, facts: SchemaFacts, depth: number): Forms {
+function listForms(items: unknown, at: string, facts: EvaluatedSchema, depth: number): Forms {
   return { ...nothing(), list: items === undefined ? anything() : formsOf(items, `${at}/items`, facts, depth + 1) }
 }
 
@@ -84,7 +85,7 @@ function merged(all: readonly Forms[]): Forms {
   }
 }
 
-/** @returns `undefined` where text stays what it is. */
+/** @returns `undefined` where the text stays as it is. */
 function coercionOf({ isText, one, list }: Forms): Coercion | undefined {
   const forms = (from: Forms) => (from.isText ? [] : [...from.one].sort())
   const isSingle = isText || one.size > 0
@@ -92,10 +93,10 @@ function coercionOf({ isText, one, list }: Forms): Coercion | undefined {
   return { ...(isSingle ? { one: forms({ isText, one, list }) } : {}), ...(list ? { list: forms(list) } : {}) }
 }
 
-/** Conversions of each property of a whole query; a union contributes the properties of all its members. */
+/** The conversions of each property of a whole query. A union contributes the properties of all its members. */
 function memberCoercions(
   schema: Json,
-  facts: SchemaFacts,
+  facts: EvaluatedSchema,
 ): Extract<Parameter, { from: 'wholeQuery' }>['coerce'] | undefined {
   const found = new Map<string, Forms[]>()
   const rest: Forms[] = []
@@ -121,7 +122,7 @@ function memberCoercions(
     const coercion = coercionOf(merged(forms))
     return coercion ? [[name, coercion]] : []
   })
-  // a name that is known and stays text is not one of the rest
+  // A known name whose text stays as it is must not fall under the rest.
   const others = rest.length > 0 ? coercionOf(merged(rest)) : undefined
   const texts = others ? [...found.keys()].filter((name) => !named.some(([known]) => known === name)) : []
   const all = [...named, ...texts.map((name): [string, Coercion] => [name, { one: [] }])]
@@ -133,7 +134,7 @@ function pointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Only what lies in the same document. */
+/** The schema that a reference leads to. Only references within the same document are followed. */
 function resolved(to: string, root: Json): { schema: unknown; at: string } | undefined {
   if (to === '#') return { schema: root, at: '' }
   if (!to.startsWith('#/')) return undefined

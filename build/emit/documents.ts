@@ -1,70 +1,97 @@
-/** What is made of the table beside the worker: bindings, role names as a type, OpenAPI, and a client. */
+/** The files beside the worker: bindings, the type of role names, OpenAPI, and a client. */
+import type { RouteTable } from '../../runtime/table.ts'
 import type { DeclaredRole } from '../../src/wire/project.ts'
 import type { Span } from '../declaration.ts'
 import type { Linked } from '../link/index.ts'
-import type { Program } from '../program.ts'
+import { locate } from '../locate.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
-import type { TypeReader } from './answers.ts'
+import type { SourceTexts } from '../sources.ts'
+import type { Steps } from '../steps.ts'
 import { bindingsFile, bindingsText } from './bindings.ts'
 import { clientSource, clientTypes } from './client.ts'
 import { type Descriptions, describe } from './descriptions.ts'
-import { located } from './inspect.ts'
-import type { SchemaFacts } from './json-schemas.ts'
+import type { OpenedTypes } from './handler-types.ts'
+import type { EvaluatedSchema } from './json-schemas.ts'
 import { openapiText } from './openapi.ts'
 import { roleNames } from './role-names.ts'
 
-export interface DocumentOptions {
+interface Document {
+  /** Relative to the folder of the build's output. */
   name: string
-  roles: readonly DeclaredRole[]
-  /** Absolute. */
-  root: string
-  program: Program
-  /** What evaluating the schemas told. */
-  facts: readonly (SchemaFacts | undefined)[]
-  types: TypeReader
-  /** The worker has the driver in it. */
-  hasDatabase: boolean
+  contents: () => string
 }
 
-export interface Documents {
-  files: { name: string; contents: () => string }[]
+/** The documents that follow from the table alone. @param hasDatabase the worker contains the database driver. */
+export function tableDocuments(
+  table: RouteTable,
+  { name, roles }: { name: string; roles: readonly DeclaredRole[] },
+  hasDatabase: boolean,
+): Document[] {
+  const bindings = bindingsText(table, hasDatabase, name)
+  return [
+    ...(bindings === undefined ? [] : [{ name: bindingsFile, contents: () => bindings }]),
+    { name: 'roles.d.ts', contents: () => roleNames(roles.map((role) => role.name)) },
+  ]
+}
+
+export interface TypedDocumentsOptions {
+  /** The project's name. */
+  name: string
+  /** Absolute. */
+  root: string
+  /** The texts that were checked. */
+  texts: SourceTexts
+  evaluated: readonly (EvaluatedSchema | undefined)[]
+  types: OpenedTypes
+}
+
+export interface TypedDocuments {
+  files: Document[]
   refusals: Refusal[]
-  /** Files of the project that decided them, absolute. */
+  /** Absolute paths of the project's files that decided the documents. */
   inputs: string[]
 }
 
-export function documents(linked: Linked, options: DocumentOptions): Documents {
-  const { name, roles, facts, types, hasDatabase, program } = options
-  const described = describe(linked, facts, (asked, taken) => types.read(linked, asked, taken))
-  const bindings = bindingsText(linked.table, hasDatabase, name)
+/** The documents that describe requests and results, for which the type checker is needed. */
+export function* typedDocuments(linked: Linked, options: TypedDocumentsOptions): Steps<TypedDocuments> {
+  const { name, evaluated, types } = options
+  const described = yield* describe(linked, evaluated, types)
   return {
     files: [
-      ...(bindings === undefined ? [] : [{ name: bindingsFile, contents: () => bindings }]),
-      { name: 'roles.d.ts', contents: () => roleNames(roles.map(({ name }) => name)) },
       { name: 'openapi.json', contents: () => openapiText(linked.table, described, name) },
       { name: 'client.d.ts', contents: () => clientTypes(linked, described) },
       { name: 'client.js', contents: () => clientSource },
     ],
-    refusals: unsaidResults(linked, described, program),
+    refusals: checkResults(linked, described, options),
     inputs: described.files,
   }
 }
 
-function unsaidResults({ table, classes }: Linked, { answers }: Descriptions, program: Program): Refusal[] {
+/** Warns of results whose types JSON Schema cannot describe. */
+function checkResults(
+  { table, classes }: Linked,
+  { results }: Descriptions,
+  { root, texts }: TypedDocumentsOptions,
+): Refusal[] {
   return table.routes.flatMap(({ controller, handler, file, line }, index) => {
-    const { unsaid = [] } = answers[index] ?? {}
-    if (unsaid.length === 0) return []
-    const place = lineOf(program, file, line)
-    const about = { handler: `${classes[controller]!.name}.${handler}`, unsaid: unsaid.slice(0, 5).join(', ') }
-    return [located(refusal('result-partly-unsaid', place, about), program)]
+    const { unrepresentable = [] } = results[index] ?? {}
+    if (unrepresentable.length === 0) return []
+    const absolute = `${root}/${file}`
+    const lineStarts = texts.lineStartsOf(absolute)
+    const place = lineSpan(file, texts.textOf(absolute) ?? '', lineStarts[line - 1] ?? 0)
+    const unsaid = unrepresentable.slice(0, mostNamed).join(', ')
+    const about = { handler: `${classes[controller]!.name}.${handler}`, unsaid }
+    const warning = refusal('result-partly-unsaid', place, about)
+    return [{ ...warning, place: locate(place, lineStarts), related: [] }]
   })
 }
 
-/** @param file relative to the root. @param line from 1. */
-function lineOf({ root, sources }: Program, file: string, line: number): Span {
-  const absolute = `${root}/${file}`
-  const start = sources.lineStartsOf(absolute)[line - 1] ?? 0
-  const [text = ''] = /^.*/.exec(sources.textOf(absolute).slice(start)) ?? []
+/** Largest number of types that one warning names. */
+const mostNamed = 5
+
+/** The line that begins at an offset, without the blanks around it. */
+function lineSpan(file: string, source: string, start: number): Span {
+  const [text = ''] = /^.*/.exec(source.slice(start)) ?? []
   const indent = text.length - text.trimStart().length
   return { file, start: start + indent, end: start + text.trimEnd().length }
 }

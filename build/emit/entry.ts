@@ -1,4 +1,4 @@
-/** The source of the bundle's entry: the table as data; the matcher, the wiring and the schemas as code. */
+/** Writes the source of the bundle's entry: the table as data, and the matcher, the wiring and the schemas as code. */
 import path from 'node:path'
 import type { Webhook } from '../../runtime/table.ts'
 import type { Proof } from '../../src/wire/webhook-schemes.ts'
@@ -10,25 +10,25 @@ import { wiringSource } from './wiring.ts'
 /** Absolute paths of the runtime's modules that an entry imports. */
 export interface RuntimeModules {
   worker: string
-  /** Imported only where a database is used: with it comes the driver. */
+  /** Imported only where a database is used, because it brings the driver. */
   transaction: string
-  /** The Durable Object that keeps connections: exported beside the worker, for a platform finds it by its name. */
+  /** The Durable Object that keeps connections. The entry exports it, because the platform finds it by its name. */
   pool: string
-  /** Imported only where somebody may ask for the request. */
+  /** Imported only where a service of the SDK may ask which request is being served. */
   scope: string
-  /** Imported only where other workers reach it by RPC. */
+  /** Imported only where other workers call this one by RPC. */
   entrypoint: string
-  /** Imported by every worker but the one that has the vault. */
+  /** Imported by every worker except the auth worker, which has the vault itself. */
   mirror: string
-  /** Imported only where other origins' pages may read answers. */
+  /** Imported only where pages of other origins may read responses. */
   cors: string
-  /** Imported only where text of an address or a header becomes something else. */
+  /** Imported only where text of a URL or a header is converted. */
   coerce: string
   /** Imported only where routes administer the stack. */
   management: string
   /** Imported only where a route has a limit. */
   limits: string
-  /** The folder of what is imported only where there are webhooks. */
+  /** The folder of modules that are imported only where there are webhooks. */
   webhooks: string
 }
 
@@ -78,9 +78,10 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   ].join('\n')
 }
 
-/** The others are whole objects, whose members have names themselves. */
+/** The schema's value belongs to a named parameter. The other injectors take whole objects, whose members have names. */
 const isNamed = (injector: string) => injector !== 'Body' && injector !== 'Query object'
 
+/** The function that reads each kind of proof, and its file. */
 const readers = {
   hmac: ['readHmac', 'hmac.ts'],
   url: ['readUrl', 'url.ts'],
@@ -90,7 +91,7 @@ const readers = {
   secret: ['readSecret', 'secret.ts'],
 } as const satisfies Record<Proof['by'], [string, string]>
 
-/** A worker carries what its own webhooks need, and one without any nothing of them. */
+/** The modules that the project's webhooks need. A project without webhooks gets none of them. */
 function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: string[]; given: string } {
   if (webhooks.length === 0) return { imports: [], given: '' }
   const proofs = webhooks.map(({ scheme }) => scheme.proof)
@@ -116,8 +117,8 @@ function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: 
 }
 
 /**
- * What the runtime reads of the table; the rest is for people, in table.json. Routes share most of their rules and
- * parameters, and what is written once is parsed once when an isolate starts.
+ * The part of the table that the runtime reads. table.json has all of it, for people. Routes share most of their gates and
+ * parameters, so each distinct value is written once: an isolate then has less to parse when it starts.
  */
 function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): string {
   const shared = new Map<string, string>()

@@ -1,13 +1,13 @@
 /**
- * Blanks the SDK's decorators in place: every other character keeps its line and column, so a stack trace names the
- * project's source, and neither a decorator nor a helper for one reaches the bundle (contract 2.1).
+ * Replaces the SDK's decorators by blanks. All other characters keep their line and column, so stack traces name the right
+ * places, and neither a decorator nor a helper for decorators reaches the bundle (contract 2.1).
  */
 
 export interface Span {
-  /** Offsets into the text, the end exclusive. */
+  /** Offset in the text. `end` is exclusive. */
   start: number
   end: number
-  /** Is the first thing of a member of a class. */
+  /** The decorator is the first token of a class member. */
   onMember: boolean
 }
 

@@ -1,12 +1,11 @@
-/** JSON Schema as TypeScript's types. Pure. */
-import { prefix } from './descriptions.ts'
-import type { Json } from './json-schemas.ts'
+/** Writes JSON Schema as TypeScript types. Pure. */
+import { componentPrefix, type Json } from './json.ts'
 
 export function typeText(schema: unknown): string {
   if (schema === false) return 'never'
   if (typeof schema !== 'object' || schema === null) return 'unknown'
   const { $ref: to, enum: values, type, anyOf, oneOf, allOf, not, ...own } = schema as Json
-  if (typeof to === 'string') return to.startsWith(prefix) ? to.slice(prefix.length) : 'unknown'
+  if (typeof to === 'string') return to.startsWith(componentPrefix) ? to.slice(componentPrefix.length) : 'unknown'
   if ('const' in own) return literal(own['const'])
   if (Array.isArray(values)) return union(values.map(literal))
   const parts = [
@@ -22,7 +21,7 @@ export function typeText(schema: unknown): string {
   return distinct.length === 1 ? distinct[0]! : distinct.map((part) => (isUnion(part) ? `(${part})` : part)).join(' & ')
 }
 
-/** A declaration: an interface where the schema is an object. */
+/** A declaration of a named type. A schema of one object becomes an interface. */
 export function declarationText(name: string, schema: Json): string {
   const text = typeText(schema)
   return text.startsWith('{ ') && isOneObject(schema)
@@ -69,7 +68,7 @@ function object({ properties, required, additionalProperties }: Json): string {
   const members = known.map(([name, member]) => `${keyText(name)}${needed.has(name) ? '' : '?'}: ${typeText(member)}`)
   const isOpen =
     typeof additionalProperties === 'object' ? additionalProperties !== null : additionalProperties === true
-  // an index signature must admit every other member too
+  // TypeScript requires an index signature to admit the types of all other members.
   if (isOpen || (known.length === 0 && additionalProperties !== false))
     members.push(`[name: string]: ${known.length > 0 ? 'unknown' : typeText(additionalProperties)}`)
   return members.length === 0 ? '{ [name: string]: never }' : `{ ${members.join('; ')} }`
@@ -80,7 +79,7 @@ function union(parts: readonly string[]): string {
   return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
 }
 
-/** Errs on the side of true: parentheses too many change nothing. */
+/** Errs on the side of true, because superfluous parentheses change nothing. */
 const isUnion = (text: string) => text.includes(' | ')
 
 function literal(value: unknown): string {
@@ -90,12 +89,12 @@ function literal(value: unknown): string {
   return 'unknown'
 }
 
-/** A member's name. */
+/** A member's name, quoted where it is no identifier. */
 export function keyText(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
 }
 
-/** A name or a text that may hold anything, as TypeScript writes it. */
+/** Any text as a string literal of TypeScript. */
 export function quoted(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inner.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`

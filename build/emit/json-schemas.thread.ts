@@ -1,17 +1,27 @@
 /** Evaluates a project's schemas in a thread. One schema's failure does not affect the others. */
 
-/** A keyword of our own, where JSON Schema does not say what a schema takes; `kind` is the library's word for that. */
+/** A keyword that marks the parts which JSON Schema cannot describe. Its `kind` is the library's word for such a part. */
 export const marker = 'x-stack-opaque'
 
+/** A part of a schema that JSON Schema cannot describe. */
+export interface OpaquePart {
+  /** The library's word for it. */
+  kind: string
+  /** The part takes text, so text needs no conversion. */
+  isText: boolean
+  /** JSON Schema describes the part's type all the same. */
+  isDescribed: boolean
+}
+
 export interface Answered {
-  /** What the value is that is no schema. */
+  /** A description of the value, if it is no schema. */
   found?: string
-  /** JSON Schema of what it takes, with markers. */
+  /** JSON Schema of the input, with markers. */
   input?: string
-  /** Why its library gave no JSON Schema. */
+  /** The library's error, if it gave no JSON Schema. */
   failure?: string
   isOptional: boolean
-  /** A value that it takes while it refuses the text of that value. */
+  /** The type of a value that the schema takes while it refuses that value's text. */
   takes?: string
 }
 
@@ -21,9 +31,9 @@ const { url, progress, uses, converter } = workerData
 const at = new Int32Array(progress)
 globalThis.stack$at = (index) => Atomics.store(at, 0, index)
 
-const decorator = (kind, isText, says) => ({ ${JSON.stringify(marker)}: { kind, isText, says } })
+const mark = (kind, isText, isDescribed) => ({ ${JSON.stringify(marker)}: { kind, isText, isDescribed } })
 const isEmpty = (schema) => Object.keys(schema).length === 0
-// what zod has no JSON Schema for; the others in it are wrappers, which say what is in them
+// zod has no JSON Schema for these types. Its other types are wrappers, which describe their contents.
 const opaqueTypes = new Set(['bigint', 'symbol', 'undefined', 'void', 'date', 'map', 'set', 'nan', 'custom', 'transform', 'function', 'promise', 'file', 'literal'])
 const ofText = new Set(['custom', 'transform', 'undefined', 'void', 'predicate'])
 
@@ -31,13 +41,13 @@ const zodOptions = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema }) => {
     const { type, coerce, in: first } = zodSchema._zod.def
-    if (opaqueTypes.has(type) && isEmpty(jsonSchema)) Object.assign(jsonSchema, decorator(type, coerce === true || ofText.has(type), false))
-    // a function has the value first: what it makes of text is its own affair
-    if (type === 'pipe' && first?._zod.def.type === 'transform') Object.assign(jsonSchema, decorator('preprocess', true, true))
+    if (opaqueTypes.has(type) && isEmpty(jsonSchema)) Object.assign(jsonSchema, mark(type, coerce === true || ofText.has(type), false))
+    // A function receives the value first, and may take text of any form.
+    if (type === 'pipe' && first?._zod.def.type === 'transform') Object.assign(jsonSchema, mark('preprocess', true, true))
   },
 }
 const arkOptions = {
-  fallback: ({ code, base }) => (isEmpty(base) ? { ...base, ...decorator(code, ofText.has(code), false) } : base),
+  fallback: ({ code, base }) => (isEmpty(base) ? { ...base, ...mark(code, ofText.has(code), false) } : base),
 }
 
 async function inputOf(schema) {
@@ -49,14 +59,14 @@ async function inputOf(schema) {
       typeMode: 'input',
       errorMode: 'ignore',
       overrideSchema: ({ valibotSchema: { type }, jsonSchema, errors }) =>
-        errors && isEmpty(jsonSchema) ? decorator(type, ofText.has(type), false) : undefined,
+        errors && isEmpty(jsonSchema) ? mark(type, ofText.has(type), false) : undefined,
     })
   }
   const libraryOptions = vendor === 'zod' ? zodOptions : vendor === 'arktype' ? arkOptions : undefined
   return jsonSchema?.input({ target: 'draft-2020-12', libraryOptions })
 }
 
-// values of each kind, and the text that stands for each in an address
+// Values of each kind, with the text that stands for each in a URL.
 const samples = [
   ['a number', [1, 0, 10, 100, 1000, -1, 0.5].map((value) => [value, String(value)])],
   ['a boolean', [[true, 'true'], [false, 'false']]],
@@ -65,7 +75,7 @@ const samples = [
   ['a list', [[['a'], 'a'], [[1], '1']]],
 ]
 
-/** A validator that asks the network has no answer here. */
+/** A validator that needs the network gives no answer here, so it gets 200 ms. */
 const soon = () => new Promise((resolve) => setTimeout(resolve, 200).unref())
 async function accepts(schema, value) {
   try {
@@ -121,7 +131,7 @@ function failed(error) {
   parentPort.postMessage({ reason: reason.slice(0, 300), frames })
 }
 
-// keeps the thread until every answer is there
+// Keeps the thread alive until all answers are there.
 const alive = setInterval(() => {}, 1000)
 import(url).then(async ({ schemas }) => {
   const answers = []

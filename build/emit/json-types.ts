@@ -1,103 +1,140 @@
-/** TypeScript's types as JSON Schema: what JSON.stringify makes of their values. */
+/** Turns TypeScript types into JSON Schema: the schema of what `JSON.stringify` makes of a type's values. */
 import type { ts as TS } from 'ts-morph'
 import { ts } from '../typescript.ts'
-import type { Json } from './json-schemas.ts'
+import { componentPrefix, type Json } from './json.ts'
 
-export interface JsonTypes {
-  /** `schema` is absent where JSON has no text for any of the type's values. */
-  of(type: TS.Type): { schema?: Json; isOptional: boolean; unsaid: string[] }
-  /** Named types that the schemas refer to, by name. */
-  definitions: Record<string, Json>
+export interface JsonType {
+  /** Absent where `JSON.stringify` has no text for any value of the type. */
+  schema?: Json
+  /** The type admits `undefined`. */
+  isOptional: boolean
+  /** Parts of the type that JSON Schema cannot describe. */
+  unrepresentable: string[]
 }
 
-/** Depth of nested types without a name: what is nested deeper grows without end, like a generic type that contains itself. */
+/** Largest depth of nested types without a name. A deeper type grows without end, like a generic type that contains itself. */
 const deepest = 24
 
-/** Number of named types: a handler that returns a package's objects may reach all of its declarations. */
+/** Largest number of named types. A handler that returns a package's objects may reach all types of that package. */
 const mostDefinitions = 2_000
 
-/** @param taken names that definitions cannot have. */
-export function createJsonTypes(program: TS.Program, checker: TS.TypeChecker, taken: readonly string[]): JsonTypes {
-  const definitions: Record<string, Json> = {}
-  const names = new Map<TS.Type, string>()
-  const used = new Set(taken)
-  const open = new Set<TS.Type>()
-  let unsaid = new Set<string>()
+/** Largest number of characters of a type's text that a warning quotes. */
+const longestText = 60
+
+export class JsonTypes {
+  /** Schemas of the named types that other schemas refer to, by name. */
+  readonly definitions: Record<string, Json> = {}
+  readonly #program: TS.Program
+  readonly #checker: TS.TypeChecker
+  readonly #names = new Map<TS.Type, string>()
+  readonly #used: Set<string>
+  /** Types without a name whose members are being converted. One that occurs inside itself gets a name. */
+  readonly #open = new Set<TS.Type>()
+  #unrepresentable = new Set<string>()
+
+  /** @param reserved names that no definition may have. */
+  constructor(program: TS.Program, checker: TS.TypeChecker, reserved: readonly string[]) {
+    this.#program = program
+    this.#checker = checker
+    this.#used = new Set(reserved)
+  }
+
+  of(type: TS.Type): JsonType {
+    this.#unrepresentable = new Set()
+    // A Response is sent as it is. No type describes its body.
+    const parts = type.isUnion() ? type.types : [type]
+    const isResponse = parts.some(({ symbol }) => symbol?.name === 'Response' && this.#isForeign(symbol))
+    const schema = isResponse ? {} : this.#schemaOf(type, 0)
+    return {
+      ...(schema ? { schema } : {}),
+      isOptional: mayBeAbsent(type),
+      unrepresentable: [...this.#unrepresentable],
+    }
+  }
 
   /** @returns `undefined` for what JSON leaves out: `undefined`, functions and symbols. */
-  function jsonOf(type: TS.Type, depth: number): Json | undefined {
+  #schemaOf(type: TS.Type, depth: number): Json | undefined {
     const { flags } = type
     if (flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {}
     if (flags & ts.TypeFlags.Never) return { not: {} }
     if (flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.ESSymbolLike)) return undefined
     if (flags & ts.TypeFlags.Null) return { type: 'null' }
     if (type.isStringLiteral() || type.isNumberLiteral()) return { const: type.value }
-    if (flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === 'true' }
+    if (flags & ts.TypeFlags.BooleanLiteral) return { const: this.#checker.typeToString(type) === 'true' }
     if (flags & ts.TypeFlags.Boolean) return { type: 'boolean' }
-    if (type.isUnion()) return unionOf(type.types.map((one) => jsonOf(one, depth)))
+    if (type.isUnion()) return unionOf(type.types.map((one) => this.#schemaOf(one, depth)))
     if (flags & ts.TypeFlags.StringLike) return { type: 'string' }
     if (flags & ts.TypeFlags.NumberLike) return { type: 'number' }
-    if (flags & ts.TypeFlags.BigIntLike) return notSaid(type) // JSON.stringify throws
+    if (flags & ts.TypeFlags.BigIntLike) return this.#anything(type) // JSON.stringify throws.
     if (flags & ts.TypeFlags.NonPrimitive) return { type: 'object' }
     if (type.isIntersection()) {
+      // A primitive with a brand is the primitive: the brand does not exist at run time.
       const primitive = type.types.find((one) => !(one.flags & (ts.TypeFlags.Object | ts.TypeFlags.Instantiable)))
-      return primitive ? jsonOf(primitive, depth) : objectOf(type, depth) // a brand is no member
+      return primitive ? this.#schemaOf(primitive, depth) : this.#objectOf(type, depth)
     }
-    if (flags & ts.TypeFlags.Object) return objectOf(type, depth)
-    const constraint = checker.getBaseConstraintOfType(type)
-    return constraint && constraint !== type && depth < deepest ? jsonOf(constraint, depth + 1) : notSaid(type)
+    if (flags & ts.TypeFlags.Object) return this.#objectOf(type, depth)
+    const constraint = this.#checker.getBaseConstraintOfType(type)
+    const isBound = constraint && constraint !== type && depth < deepest
+    return isBound ? this.#schemaOf(constraint, depth + 1) : this.#anything(type)
   }
 
-  function notSaid(type: TS.Type): Json {
-    unsaid.add(checker.typeToString(type).slice(0, 60))
+  /** The schema that admits everything, for a type that JSON Schema cannot describe. */
+  #anything(type: TS.Type): Json {
+    this.#unrepresentable.add(this.#checker.typeToString(type).slice(0, longestText))
     return {}
   }
 
-  function objectOf(type: TS.Type, depth: number): Json | undefined {
-    const own = toJson(type)
-    if (own) return type.symbol?.name === 'Date' ? { type: 'string', format: 'date-time' } : jsonOf(own, depth + 1)
-    if (checker.isTupleType(type)) return tupleOf(type as TS.TupleTypeReference, depth)
-    if (checker.isArrayType(type)) {
-      const [item] = checker.getTypeArguments(type as TS.TypeReference)
-      return { type: 'array', items: itemOf(item!, depth) }
+  #objectOf(type: TS.Type, depth: number): Json | undefined {
+    const json = this.#resultOfToJson(type)
+    if (json)
+      return type.symbol?.name === 'Date' ? { type: 'string', format: 'date-time' } : this.#schemaOf(json, depth + 1)
+    if (this.#checker.isTupleType(type)) return this.#tupleOf(type as TS.TupleTypeReference, depth)
+    if (this.#checker.isArrayType(type)) {
+      const [item] = this.#checker.getTypeArguments(type as TS.TypeReference)
+      return { type: 'array', items: this.#itemOf(item!, depth) }
     }
     const isFunction = type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0
-    if (isFunction || (type.symbol?.name === 'Function' && isOfLibrary(type.symbol))) return undefined
-    if (isOfLibrary(type.symbol)) return libraryObject(type)
-    const known = names.get(type)
+    if (isFunction || (type.symbol?.name === 'Function' && this.#isOfLibrary(type.symbol))) return undefined
+    if (this.#isOfLibrary(type.symbol)) return libraryObject(type)
+    return this.#referenceOrMembers(type, depth)
+  }
+
+  /** A type with a name, and one that contains itself, becomes a definition and a reference to it. */
+  #referenceOrMembers(type: TS.Type, depth: number): Json {
+    const known = this.#names.get(type)
     if (known !== undefined) return reference(known)
-    if (depth > deepest) return notSaid(type)
-    const name = nameOf(type)
-    if (open.has(type)) return reference(named(type, 'Result')) // it contains itself
+    if (depth > deepest) return this.#anything(type)
+    const name = this.#nameOf(type)
+    if (this.#open.has(type)) return reference(this.#define(type, 'Result'))
     if (name !== undefined) {
-      if (names.size >= mostDefinitions) return notSaid(type)
-      const given = named(type, name)
-      definitions[given] = {} // keeps the order in which they are met
-      definitions[given] = membersOf(type, 0)
+      if (this.#names.size >= mostDefinitions) return this.#anything(type)
+      const given = this.#define(type, name)
+      this.definitions[given] = {} // Keeps the definitions in the order in which the types occur.
+      this.definitions[given] = this.#membersOf(type, 0)
       return reference(given)
     }
-    open.add(type)
-    const made = membersOf(type, depth + 1)
-    open.delete(type)
-    const recursive = names.get(type)
-    if (recursive === undefined) return made
-    definitions[recursive] = made
+    this.#open.add(type)
+    const schema = this.#membersOf(type, depth + 1)
+    this.#open.delete(type)
+    const recursive = this.#names.get(type)
+    if (recursive === undefined) return schema
+    this.definitions[recursive] = schema
     return reference(recursive)
   }
 
-  function membersOf(type: TS.Type, depth: number): Json {
+  #membersOf(type: TS.Type, depth: number): Json {
     const properties: [string, Json][] = []
     const required: string[] = []
-    for (const property of checker.getPropertiesOfType(type)) {
+    for (const property of this.#checker.getPropertiesOfType(type)) {
       if (isHidden(property)) continue
-      const declared = checker.getTypeOfSymbol(property)
-      const made = jsonOf(declared, depth)
-      if (made === undefined) continue
-      properties.push([property.name, made])
+      const declared = this.#checker.getTypeOfSymbol(property)
+      const schema = this.#schemaOf(declared, depth)
+      if (schema === undefined) continue
+      properties.push([property.name, schema])
       if (!(property.flags & ts.SymbolFlags.Optional) && !mayBeAbsent(declared)) required.push(property.name)
     }
-    const infos = checker.getIndexInfosOfType(type)
-    const rest = infos.map((one) => jsonOf(one.type, depth)).filter((one) => one !== undefined)
+    const infos = this.#checker.getIndexInfosOfType(type)
+    const rest = infos.map((one) => this.#schemaOf(one.type, depth)).filter((one) => one !== undefined)
     if (properties.length === 0 && rest.length === 0) return { type: 'object' }
     return {
       type: 'object',
@@ -107,11 +144,11 @@ export function createJsonTypes(program: TS.Program, checker: TS.TypeChecker, ta
     }
   }
 
-  function tupleOf(type: TS.TupleTypeReference, depth: number): Json {
+  #tupleOf(type: TS.TupleTypeReference, depth: number): Json {
     const { elementFlags } = type.target
-    const items = checker.getTypeArguments(type).map((item, index) => {
+    const items = this.#checker.getTypeArguments(type).map((item, index) => {
       const isOptional = elementFlags[index]! & ts.ElementFlags.Optional
-      return itemOf(isOptional ? checker.getNonNullableType(item) : item, depth)
+      return this.#itemOf(isOptional ? this.#checker.getNonNullableType(item) : item, depth)
     })
     const rest = items.filter((_, index) => elementFlags[index]! & ts.ElementFlags.Variable)
     const isPlain = elementFlags.every(
@@ -128,79 +165,66 @@ export function createJsonTypes(program: TS.Program, checker: TS.TypeChecker, ta
     }
   }
 
-  /** JSON has `null` where a list holds what it leaves out elsewhere. */
-  function itemOf(type: TS.Type, depth: number): Json {
-    const made = jsonOf(type, depth)
-    if (made === undefined) return { type: 'null' }
-    return mayBeAbsent(type) ? unionOf([made, { type: 'null' }])! : made
+  /** JSON.stringify writes `null` for an array item that it would leave out of an object. */
+  #itemOf(type: TS.Type, depth: number): Json {
+    const schema = this.#schemaOf(type, depth)
+    if (schema === undefined) return { type: 'null' }
+    return mayBeAbsent(type) ? unionOf([schema, { type: 'null' }])! : schema
   }
 
-  function toJson(type: TS.Type): TS.Type | undefined {
-    const member = checker.getPropertyOfType(type, 'toJSON')
-    const [signature] = member ? checker.getTypeOfSymbol(member).getCallSignatures() : []
+  #resultOfToJson(type: TS.Type): TS.Type | undefined {
+    const member = this.#checker.getPropertyOfType(type, 'toJSON')
+    const [signature] = member ? this.#checker.getTypeOfSymbol(member).getCallSignatures() : []
     return signature?.getReturnType()
   }
 
-  /** Only what TypeScript itself declares: their members lie on prototypes, which JSON does not see. */
-  function libraryObject({ symbol }: TS.Type): Json {
-    if (symbol.name === 'Object') return {}
-    if (symbol.name === 'String' || symbol.name === 'Number' || symbol.name === 'Boolean')
-      return { type: symbol.name.toLowerCase() }
-    const isBytes = /^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(symbol.name)
-    return { type: 'object', ...(isBytes ? { additionalProperties: { type: 'number' } } : {}) }
-  }
-
-  function isOfLibrary(symbol: TS.Symbol | undefined): boolean {
+  #isOfLibrary(symbol: TS.Symbol | undefined): boolean {
     const isNominal = symbol && symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class)
     const file = isNominal && symbol.declarations?.[0]?.getSourceFile()
-    return file !== undefined && file !== 0 && program.isSourceFileDefaultLibrary(file)
+    return file !== undefined && file !== 0 && this.#program.isSourceFileDefaultLibrary(file)
   }
 
-  /** Interfaces, classes and aliases have names; an alias of a package, like `Omit` or `z.infer`, names no type of the project. */
-  function nameOf({ aliasSymbol, symbol }: TS.Type): string | undefined {
+  #isForeign(symbol: TS.Symbol): boolean {
+    const file = symbol.declarations?.[0]?.getSourceFile()
+    return file !== undefined && this.#isOutsideProject(file)
+  }
+
+  #isOutsideProject(file: TS.SourceFile): boolean {
+    return this.#program.isSourceFileDefaultLibrary(file) || file.fileName.includes('/node_modules/')
+  }
+
+  /** The name of an interface, class or alias. A package's alias, like `Omit` or `z.infer`, is no name of the project's type. */
+  #nameOf({ aliasSymbol, symbol }: TS.Type): string | undefined {
     const alias = aliasSymbol?.declarations?.[0]?.getSourceFile()
-    if (
-      aliasSymbol &&
-      alias &&
-      !program.isSourceFileDefaultLibrary(alias) &&
-      !alias.fileName.includes('/node_modules/')
-    )
-      return aliasSymbol.name
+    if (aliasSymbol && alias && !this.#isOutsideProject(alias)) return aliasSymbol.name
     const isNominal = symbol && symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class)
     return isNominal ? symbol.name : undefined
   }
 
-  function named(type: TS.Type, wanted: string): string {
-    const known = names.get(type)
+  /** Gives the type a free name. */
+  #define(type: TS.Type, wanted: string): string {
+    const known = this.#names.get(type)
     if (known !== undefined) return known
     const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(wanted) && wanted !== 'default' ? wanted : 'Result'
     let free = plain
-    for (let count = 2; used.has(free); count++) free = `${plain}_${count}`
-    used.add(free)
-    names.set(type, free)
+    for (let count = 2; this.#used.has(free); count++) free = `${plain}_${count}`
+    this.#used.add(free)
+    this.#names.set(type, free)
     return free
-  }
-
-  return {
-    definitions,
-    of(type) {
-      unsaid = new Set()
-      // a Response is sent as it is: what is in it no type says
-      const parts = type.isUnion() ? type.types : [type]
-      const isResponse = parts.some(({ symbol }) => symbol?.name === 'Response' && isForeign(symbol))
-      const schema = isResponse ? {} : jsonOf(type, 0)
-      return { ...(schema ? { schema } : {}), isOptional: mayBeAbsent(type), unsaid: [...unsaid] }
-    },
-  }
-
-  function isForeign(symbol: TS.Symbol): boolean {
-    const file = symbol.declarations?.[0]?.getSourceFile()
-    return file !== undefined && (program.isSourceFileDefaultLibrary(file) || file.fileName.includes('/node_modules/'))
   }
 }
 
+/** A type that TypeScript's library declares. Its members lie on prototypes, which JSON.stringify does not see. */
+function libraryObject({ symbol }: TS.Type): Json {
+  if (symbol.name === 'Object') return {}
+  if (symbol.name === 'String' || symbol.name === 'Number' || symbol.name === 'Boolean')
+    return { type: symbol.name.toLowerCase() }
+  const isBytes = /^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(symbol.name)
+  return { type: 'object', ...(isBytes ? { additionalProperties: { type: 'number' } } : {}) }
+}
+
 function reference(name: string): Json {
-  return { $ref: `#/components/schemas/${name}` }
+  return { $ref: `${componentPrefix}${name}` }
 }
 
 function mayBeAbsent(type: TS.Type): boolean {
@@ -208,9 +232,9 @@ function mayBeAbsent(type: TS.Type): boolean {
   return parts.some(({ flags }) => flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void))
 }
 
-/** Methods and getters of a class lie on its prototype; what is private is not for a client. */
+/** Methods and accessors of a class lie on its prototype. Private members are not meant for clients. */
 function isHidden(property: TS.Symbol): boolean {
-  if (property.name.startsWith('__@')) return true // a symbol
+  if (property.name.startsWith('__@')) return true // TypeScript's name of a member whose key is a symbol.
   const [declaration] = property.declarations ?? []
   if (!declaration) return false
   const name = ts.getNameOfDeclaration(declaration)
@@ -221,7 +245,7 @@ function isHidden(property: TS.Symbol): boolean {
   return isOfClass && (property.flags & (ts.SymbolFlags.Accessor | ts.SymbolFlags.Method)) !== 0
 }
 
-/** Literals of one kind become one `enum`. */
+/** A union as one schema. Several constants become one `enum`. */
 function unionOf(parts: readonly (Json | undefined)[]): Json | undefined {
   const present = parts.filter((one) => one !== undefined)
   if (present.length === 0) return undefined

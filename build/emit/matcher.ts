@@ -1,24 +1,24 @@
 /**
- * The route matcher as code: a radix tree over the paths, one function for each controller's prefix, so that an isolate
- * compiles only what its requests reach. Literal segments win over parameters, from the left; a path that has no method
- * at a literal is tried with the parameter beside it. How a request's path gets here, runtime/routes.ts says.
+ * Writes the route matcher as code: a radix tree over the paths. Each controller's prefix has a function of its own, so that
+ * V8 compiles only the functions that requests reach. Literal segments win over parameters, from left to right. If a path
+ * has no route for the method at a literal, the parameter beside it is tried. runtime/routes.ts calls the matcher.
  */
 
 export interface MatchedRoute {
   method: string
   /** `/orders/:id` */
   path: string
-  /** Of its controller: `/orders`. */
+  /** The path of the controller: `/orders`. */
   prefix: string
 }
 
 interface Node {
-  /** By its first character: a literal text, and what follows it. */
+  /** Literal texts and the nodes that follow them, by first character. */
   literals: Map<string, { text: string; child: Node }>
   parameter?: Node
-  /** Method → index of the route. */
+  /** Method → index of the route that ends here. */
   routes: Map<string, number>
-  /** A controller's routes begin here: a function of its own. */
+  /** A controller's routes begin here, in a function of their own. */
   isPrefix: boolean
 }
 
@@ -38,13 +38,13 @@ export function matcherSource(routes: readonly MatchedRoute[]): string {
     ...functions,
     'function match(method, path) {',
     'let end = path.length',
-    // one slash after a segment does not count
+    // One slash at the end does not count.
     'if (end > 2 && path.charCodeAt(end - 1) === 47 && path.charCodeAt(end - 2) !== 47) end--',
     ...body,
     '}',
   ].join('\n')
 
-  /** Code that returns the match of what follows `at`, or falls through. @param values where earlier parameters stand. */
+  /** Code that returns the match of the path from `at` on, or falls through. @param values ranges of earlier parameters. */
   function emit(node: Node, at: Position, values: readonly Value[]): string[] {
     const lines: string[] = []
     if (node.routes.size > 0) {
@@ -78,7 +78,7 @@ export function matcherSource(routes: readonly MatchedRoute[]): string {
       '{',
       `let ${end} = path.indexOf('/', ${print(at)})`,
       `if (${end} < 0) ${end} = end`,
-      `if (${end} > ${print(at)}) {`, // a parameter is never empty
+      `if (${end} > ${print(at)}) {`, // A parameter is never empty.
       ...branch(node, { base: end, offset: 0 }, [...values, here]),
       '}',
       '}',
@@ -87,7 +87,7 @@ export function matcherSource(routes: readonly MatchedRoute[]): string {
 
   function branch(node: Node, at: Position, values: readonly Value[]): string[] {
     if (!node.isPrefix) return emit(node, at, values)
-    // a prefix is literal from the start: nothing but the method and the path is known there
+    // A prefix is literal from the start of the path, so its function needs no values of parameters.
     const name = `match${functions.length}`
     const index = functions.push('') - 1
     functions[index] = [`function ${name}(method, path, end) {`, ...emit(node, at, values), '}'].join('\n')
@@ -102,7 +102,7 @@ export function matcherSource(routes: readonly MatchedRoute[]): string {
   }
 }
 
-/** An index into the path: a variable, and how far from it. */
+/** An index into the path: a variable, and the distance from it. */
 interface Position {
   base: string
   offset: number
@@ -131,12 +131,12 @@ function emptyNode(): Node {
   return { literals: new Map(), routes: new Map(), isPrefix: false }
 }
 
-/** What of a controller's path comes before its first parameter. */
+/** The part of a controller's path before its first parameter. */
 function literalStart(prefix: string): string {
   return prefix.replace(/\/:.*$/, '')
 }
 
-/** @param literals between which the parameters stand. */
+/** @param literals the path's literal texts. A parameter stands between two of them. */
 function nodeAt(root: Node, literals: readonly string[]): Node {
   return literals.reduce((node, literal, index) => {
     if (index > 0) node.parameter ??= emptyNode()

@@ -1,11 +1,11 @@
-/** `.stack/openapi.json`: the route table as OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1). Pure. */
+/** Makes `.stack/openapi.json`: the route table as OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1). Pure. */
 import type { Parameter, Route, RouteTable } from '../../runtime/table.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { type Descriptions, membersOf } from './descriptions.ts'
-import type { Json } from './json-schemas.ts'
+import type { Json } from './json.ts'
 import { describeGate } from './report.ts'
 
-/** One line for each path: what changed in a route is one line of a diff. Each is made text at once: together they are large. */
+/** Writes each path on one line, so that a change of a route changes one line. Lines become text at once to save memory. */
 export function openapiText(
   { routes, webhooks, container }: RouteTable,
   descriptions: Descriptions,
@@ -21,7 +21,7 @@ export function openapiText(
   for (const [index, route] of routes.entries()) {
     const shape = route.path.replace(/:[^/]+/g, ':')
     const template = byShape.get(shape) ?? route.path
-    byShape.set(shape, template) // two names for one parameter would be two paths
+    byShape.set(shape, template) // OpenAPI forbids two paths that differ only in a parameter's name.
     const controller = container[route.controller]!.class
     const operationId = unique(`${controller}_${route.handler}`, ids)
     const described = operation(route, index, template, operationId, controller, descriptions)
@@ -88,7 +88,7 @@ const envelope = {
   },
 }
 
-/** @param template the path under whose parameter names it is listed. */
+/** @param template the path whose parameter names the document uses. */
 function operation(
   route: Route,
   index: number,
@@ -121,7 +121,7 @@ function operation(
     security: securityOf(gate, takesCaller),
     ...(listed.size > 0 ? { parameters: [...listed.values()] } : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(taken) } } } : {}),
-    responses: { ...answered(route, descriptions.answers[index]), default: failure },
+    responses: { ...responsesOf(route, descriptions.results[index]), default: failure },
   }
 }
 
@@ -132,9 +132,9 @@ function securityOf({ serviceRole, required }: Route['gate'], takesCaller: boole
   return takesCaller ? [{}, { bearer: [] }] : []
 }
 
-/** `undefined` is answered 204; the route's own status does not apply (contract 2.3). */
-function answered({ status }: Route, answer: Descriptions['answers'][number] | undefined): Json {
-  const { schema, isOptional } = answer ?? { schema: {}, isOptional: false }
+/** A handler that returns `undefined` is answered 204, and the route's own status does not apply (contract 2.3). */
+function responsesOf({ status }: Route, result: Descriptions['results'][number] | undefined): Json {
+  const { schema, isOptional } = result ?? { schema: {}, isOptional: false }
   const content = { 'application/json': withSchema(schema) }
   return {
     ...(schema ? { [status]: { description: 'The result, as JSON.', content } } : {}),
@@ -142,7 +142,7 @@ function answered({ status }: Route, answer: Descriptions['answers'][number] | u
   }
 }
 
-/** One that admits everything says nothing. */
+/** A schema that admits everything is left out. */
 function withSchema(schema: Json | undefined): Json {
   return schema && Object.keys(schema).length > 0 ? { schema } : {}
 }
@@ -164,7 +164,7 @@ function parametersOf(parameter: Parameter, descriptions: Descriptions): Json[] 
       return [{ name: parameter.name, in: 'query', ...required, schema: own }]
     case 'header':
       return /^(?:accept|content-type|authorization)$/i.test(parameter.name)
-        ? [] // said by other means, and ignored here (OpenAPI 3.1, "Parameter Object")
+        ? [] // OpenAPI ignores these as parameters: other fields describe them (3.1, "Parameter Object").
         : [{ name: parameter.name, in: 'header', ...required, schema: own }]
     case 'wholeQuery':
       return [...membersOf(schema ?? {}, descriptions.definitions)].map(([name, member]) => ({

@@ -1,22 +1,20 @@
-/** What a successful build says: webhooks with their paths, routes with the gate in force and who decided it (contract 8.3). */
-
+/** Prints a successful build: routes with the gate in force and the level that decided it, and webhooks (contract 8.3). */
 import { gzipSync } from 'node:zlib'
 import type { Gate, RouteTable } from '../../runtime/table.ts'
 import type { Proof } from '../../src/wire/webhook-schemes.ts'
-import type { OutputFile } from './bundle.ts'
 
 export interface FileSize {
   name: string
   bytes: number
-  /** Compressed. */
+  /** Size in bytes after gzip. */
   gzip: number
 }
 
-export function sizeOf({ name, made }: OutputFile): FileSize {
-  return { name, bytes: made.length, gzip: gzipSync(made).length }
+export function sizeOf(name: string, contents: Uint8Array): FileSize {
+  return { name, bytes: contents.length, gzip: gzipSync(contents).length }
 }
 
-/** Of a `signature` block. */
+/** Names the proof that a `signature` block declares. */
 function describeProof(proof: Proof): string {
   if (proof.by !== 'hmac') return proof.by
   return proof.label === undefined ? `signature hmac-${proof.hash.toLowerCase().replace('-', '')}` : 'Standard Webhooks'
@@ -40,7 +38,7 @@ export function report({ routes, webhooks }: RouteTable, files: readonly FileSiz
   ].join('\n')
 }
 
-/** The gate as a sentence fragment: also what the tests and the local stack print. */
+/** The gate in a few words, like `role staff`. */
 export function describeGate({ required, role, permission, verifiedEmail, serviceRole }: Gate): string {
   if (serviceRole !== undefined) return serviceRole === 'key' ? 'service-role key' : 'service-role key or operator'
   const asks = [
@@ -59,7 +57,7 @@ const decided: Record<Gate['decidedBy'], string> = {
   default: 'by default',
 }
 
-/** Rows in columns, under a heading. */
+/** Lines of a table under a title. Columns are as wide as their widest cell. */
 export function table(title: string, rows: readonly string[][]): string[] {
   if (rows.length === 0) return []
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))

@@ -1,4 +1,4 @@
-/** `.stack/roles.d.ts`: the declared roles as the type `StackRoleName` (contract 1.3). */
+/** Writes `.stack/roles.d.ts`: the declared roles as the type `StackRoleName` (contract 1.3). */
 
 export function roleNames(roles: readonly string[]): string {
   const keys = [...roles].sort().map((role) => `    ${JSON.stringify(role)}: true\n`)

@@ -1,6 +1,6 @@
 /**
- * Schemas of request data, reached from outside their files: each is evaluated at the end of the file it stands in, where
- * every name that its decorator saw is known, imported or not.
+ * Exports the schemas of request data from their files. Each is evaluated at the end of its file, where all names that its
+ * decorator used are in scope.
  */
 import type { BoundSchema } from '../link/schemas.ts'
 
@@ -8,7 +8,7 @@ export function schemaName(index: number): string {
   return `stack$schema${index}`
 }
 
-/** Code to append to a file: below its last line, so that no line of it moves. */
+/** Code to append to a file. It stands below the last line, so that no line moves. */
 export function schemaExports(text: string, file: string, schemas: readonly BoundSchema[]): string {
   return schemas
     .map(({ place }, index) =>

@@ -1,17 +1,17 @@
-/** Files that appear whole or not at all: written beside their place, flushed, and renamed when all are there (contract 8.1). */
+/** Writes files whole or not at all: beside their place, flushed, and renamed when all of them are there (contract 8.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 
 export interface Written {
   /** Absolute. */
   file: string
-  /** A function is asked when it is this file's turn: large ones need not be held together. */
+  /** A function is called when the file is written, so that large contents are not held in memory together. */
   contents: Uint8Array | string | (() => Uint8Array | string | Iterable<string>)
-  /** Default: 0o644. */
+  /** Permissions of the file. Default: 0o644. */
   mode?: number
 }
 
-/** A write that is cut off, or that finds the disk full, leaves every one of the files as it was. Renamed in this order. */
+/** A write that is interrupted, or finds the disk full, leaves all the files as they were. They are renamed in the given order. */
 export function writeTogether(files: readonly Written[]): void {
   const beside = files.map(({ file }) => `${file}.${process.pid}.tmp`)
   try {
@@ -40,7 +40,7 @@ export function writeWhole(file: string, contents: string, mode?: number): void 
   writeTogether([{ file, contents, ...(mode === undefined ? {} : { mode }) }])
 }
 
-/** Removes what an earlier build left in a folder. */
+/** Removes the files that an earlier build left in a folder. */
 export function keepOnly(folder: string, names: ReadonlySet<string>): void {
   for (const name of fs.readdirSync(folder)) {
     if (!names.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true })

@@ -1,8 +1,7 @@
 /** Reads the dependencies of a class from its constructor, or from its base where it has none (contract 2.2). */
-import type { ClassSyntax } from '../classes.ts'
 import type { Dependency, Span } from '../declaration.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { ClassSyntax, SourceFile } from '../source-file.ts'
 
 interface Constructor {
   dependencies: Dependency[]

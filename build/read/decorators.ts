@@ -1,7 +1,6 @@
 /** Reads the decorators of the SDK. Their import identifies them, and never their spelling. */
 
 import { nearest } from '../../src/wire/nearest.ts'
-import type { ClassSyntax, DecoratorSyntax } from '../classes.ts'
 import {
   type Decorator,
   decoratorNames,
@@ -12,7 +11,7 @@ import {
 import { isServerFramework } from '../elsewhere.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { ClassSyntax, DecoratorSyntax, SourceFile } from '../source-file.ts'
 
 export function readDecorators(program: Program, file: SourceFile, written: readonly DecoratorSyntax[]): Decorator[] {
   const decorators: Decorator[] = []

@@ -2,7 +2,7 @@
 import type { EarlyCall } from '../declaration.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { SourceFile } from '../source-file.ts'
 
 export function readEarlyCalls(program: Program, file: SourceFile): EarlyCall[] {
   return file.earlyCalls.flatMap(({ callee, isNew, className, place }) => {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { LostImport } from '../declaration.ts'
 import type { Expression } from '../expression.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { SourceFile } from '../source-file.ts'
 import { isRelative, packageNameOf } from '../specifiers.ts'
 
 export function readLostImports(program: Program, file: SourceFile): LostImport[] {

@@ -1,8 +1,8 @@
 /** Turns syntax into declarations: every class, and every decorator of the SDK in any position. It refuses nothing. */
-import type { ClassSyntax } from '../classes.ts'
 import { ambientServices, type ClassDeclaration, type Declarations, decoratorNames, sdkName } from '../declaration.ts'
-import type { Dependencies, Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { Dependencies } from '../dependencies.ts'
+import type { Program } from '../program.ts'
+import type { ClassSyntax, SourceFile } from '../source-file.ts'
 import { reasonOf } from '../sources.ts'
 import { readConstructor } from './container.ts'
 import { readDecorators, readForeignDecorators, readUnimported } from './decorators.ts'
@@ -35,13 +35,13 @@ export function createReader(program: Program): () => Declarations {
     generation = program.generation()
     const current: typeof cache = new Map()
     // a file may import one outside the entry's folder: the loop also visits files that it adds to the Set
-    const queue = new Set(program.sources.listed.map(program.sources.read))
+    const queue = new Set(program.sources.listed.map((absolute) => program.sources.read(absolute)))
     for (const file of queue) {
       const kept = cache.get(file)
       const found =
         kept && program.holds(kept) ? program.confirmed(kept) : program.tracked(() => readSafely(program, file))
       current.set(file, found)
-      for (const dependency of found.dependencies) queue.add(dependency)
+      for (const dependency of found.files) queue.add(dependency)
     }
     cache = current
     const files = [...current].map(([{ path }, { value }]) => ({ path, value })).sort(byPath)

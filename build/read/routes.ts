@@ -1,9 +1,8 @@
 /** Reads methods with a decorator of the SDK: routes of controllers, and handlers of webhooks. */
-import type { MemberSyntax } from '../classes.ts'
 import type { Member } from '../declaration.ts'
 import { sdkName } from '../declaration.ts'
 import type { Program } from '../program.ts'
-import type { SourceFile } from '../project.ts'
+import type { MemberSyntax, SourceFile } from '../source-file.ts'
 import { readDecorators } from './decorators.ts'
 
 export function readMembers(program: Program, file: SourceFile, members: readonly MemberSyntax[]): Member[] {

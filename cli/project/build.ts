@@ -4,9 +4,10 @@ import { buildCached } from '../../build/cached.ts'
 import { report } from '../../build/emit/report.ts'
 import { applyFixes } from '../../build/fix.ts'
 import type { Format } from '../../build/formats.ts'
-import type { BuildOptions } from '../../build/index.ts'
+import type { BuildOptions } from '../../build/options.ts'
 import type { Refusal } from '../../build/refusals/index.ts'
 import { authTarget, projectTarget } from '../../build/targets.ts'
+import type { Outcome } from '../../build/watch.ts'
 import { Failure } from '../shared/failure.ts'
 import { locateProject } from '../shared/project.ts'
 import type { Printing } from '../shared/refusals.ts'
@@ -78,9 +79,9 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
 /** @returns the files that it has edited, relative to the project. */
 async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
-  const { openCompiler } = await import('../../build/compiler.ts')
+  const { Compiler } = await import('../../build/compiler.ts')
   const { harmless } = await import('../../build/columns.ts')
-  const compiler = openCompiler(target)
+  const compiler = new Compiler(target)
   let count = 0
   const edited = new Set<string>()
   const done = new Set<string>()
@@ -116,22 +117,38 @@ function listed(files: readonly string[]): string {
 async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
   const { watchProject } = await import('../../build/watch.ts')
   const { changedText } = await import('./changes.ts')
+  const { byPlace } = await import('../../build/refuse/index.ts')
   const interrupted = untilInterrupted()
   const first = target()
   await buildAuth(first)
+  /** A build whose worker is written, and whose documents are not. */
+  let open: (Extract<Outcome, { kind: 'built' }> & { isFirst: boolean }) | undefined
+  /** A build is reported when all of its files are written, or when a newer one has begun: it prints one set of refusals. */
+  const reportBuilt = async (others: readonly Refusal[], milliseconds = open?.milliseconds ?? 0) => {
+    if (!open) return
+    const { refusals, built, isFirst } = open
+    open = undefined
+    await print(root, [...refusals, ...others].sort(byPlace), { ...(isFirst ? printing : later), isOneOfMany: true })
+    process.stderr.write(`${report(built.table, built.sizes, milliseconds)}\n`)
+  }
   const watching = await watchProject({
     root,
     target,
     async onOutcome(outcome, changed) {
+      await reportBuilt([])
       const isFirst = changed.length === 0
       if (!isFirst) process.stderr.write(`\n${changedText(root, changed)}\n`)
       if (outcome.kind === 'failed') return void process.stderr.write(`error: ${outcome.error.message}\n`)
-      await print(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
-      if (outcome.kind !== 'built') return
-      const { table, sizes } = outcome.built
-      process.stderr.write(`${report(table, sizes, outcome.milliseconds)}\n`)
+      if (outcome.kind === 'built') open = { ...outcome, isFirst }
+      else await print(root, outcome.refusals, { ...(isFirst ? printing : later), isOneOfMany: true })
+    },
+    async onDocuments(outcome) {
+      if (outcome.kind === 'documented') return reportBuilt(outcome.refusals, outcome.milliseconds)
+      await reportBuilt([])
+      process.stderr.write(`error: client.d.ts and openapi.json cannot be written: ${outcome.error.message}\n`)
     },
   })
+  await watching.documented()
   process.stderr.write('\nwatching for changes until Ctrl-C\n')
   await interrupted
   await watching.close().catch(() => {}) // the same signal has ended the bundler of a running build

@@ -14,6 +14,10 @@ export function changeText(change: Change, changed: readonly string[], root: str
       const warnings = refusals.length > 0 ? `${renderRefusals(root, refusals)}\n` : ''
       return `${warnings}${head}built in ${Math.round(milliseconds)} ms, serving ${Math.round(servedAfterMs)} ms later\n`
     }
+    case 'documented':
+      return `${renderRefusals(root, change.refusals)}\n${head}client.d.ts and openapi.json are written\n`
+    case 'not-documented':
+      return `${head}client.d.ts and openapi.json cannot be written, those of an earlier build are left\n${indented(change.error.message)}`
     case 'refused':
       return `${renderRefusals(root, change.refusals)}\n${head}refused, the last good build keeps serving\n`
     case 'not-started':
@@ -34,9 +38,11 @@ export function changeJson(change: Change, changed: readonly string[], root: str
   switch (change.kind) {
     case 'built':
       return { ...about, milliseconds: Math.round(change.milliseconds), refusals: change.refusals.map(toJson) }
+    case 'documented':
     case 'refused':
       return { ...about, refusals: change.refusals.map(toJson) }
     case 'not-started':
+    case 'not-documented':
     case 'failed':
       return { ...about, error: change.error.message }
     default:

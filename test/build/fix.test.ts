@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { applyFixes } from '../../build/fix.ts'
 import type { Slug } from '../../build/refusals/index.ts'
 import { stack } from '../support/command.ts'
@@ -14,7 +14,7 @@ import { fixtureFiles, seed, seedable } from '../support/seed.ts'
  * @returns how many rounds had a fix.
  */
 async function fixAll(root: string): Promise<number> {
-  const compiler = openCompiler(targetOf(root, ['staff']))
+  const compiler = new Compiler(targetOf(root, ['staff']))
   let rounds = 0
   for (let touched = new Set<string>(); ; rounds++) {
     const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals)

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildCached } from '../../build/cached.ts'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { applyFixes } from '../../build/fix.ts'
 import { buildProject, rendered, targetOf, temporaryFolder, temporaryProject } from '../support/project.ts'
 
@@ -85,7 +85,7 @@ describe('a constant of a package', () => {
     const root = temporaryProject(before)
     const past = new Date(Date.now() - 60_000)
     for (const name of Object.keys(before)) fs.utimesSync(path.join(root, name), past, past)
-    const compiler = openCompiler(targetOf(root, ['staff']))
+    const compiler = new Compiler(targetOf(root, ['staff']))
     const gate = (table: { routes: { gate: object }[] } | undefined) => table?.routes[0]?.gate
     expect(gate(compiler.check().linked?.table)).toMatchObject({ required: false })
     expect(gate((await buildCached(targetOf(root, ['staff']))).built?.table)).toMatchObject({ required: false })
@@ -138,7 +138,7 @@ describe('what is judged is what is bundled', () => {
 
   it('a source that changes between judgement and bundle is bundled as it was judged', async () => {
     const root = temporaryProject({ 'src/app.module.ts': app('true ') })
-    const compiler = openCompiler(targetOf(root))
+    const compiler = new Compiler(targetOf(root))
     const { refusals, linked } = compiler.check()
     fs.writeFileSync(path.join(root, 'src/app.module.ts'), app('false').replace('return 1', 'return "a secret"'))
     const { built } = await compiler.emit({ refusals, linked: linked! })
@@ -277,7 +277,7 @@ export class A0 {}
 describe('a fix that is not certain is not made', () => {
   async function fixed(files: Record<string, string>): Promise<Record<string, string>> {
     const root = temporaryProject(files)
-    const compiler = openCompiler(targetOf(root, ['staff']))
+    const compiler = new Compiler(targetOf(root, ['staff']))
     const done = new Set<string>()
     for (let touched = new Set<string>(), round = 0; round < 20; round++) {
       const { fixed: some, changed } = applyFixes(root, compiler.check(touched).refusals, done)
@@ -362,7 +362,7 @@ describe('a fix that is not certain is not made', () => {
     const root = temporaryProject({ 'elsewhere/app.ts': text })
     fs.mkdirSync(path.join(root, 'src'))
     fs.symlinkSync('../elsewhere/app.ts', path.join(root, 'src/app.module.ts'))
-    const compiler = openCompiler(targetOf(root))
+    const compiler = new Compiler(targetOf(root))
     applyFixes(root, compiler.check().refusals)
     expect(fs.lstatSync(path.join(root, 'src/app.module.ts')).isSymbolicLink()).toBe(true)
     expect(fs.readFileSync(path.join(root, 'elsewhere/app.ts'), 'utf8')).toContain('@Get()')

@@ -1,9 +1,11 @@
 /** A build after a change has the result of a clean build, byte for byte (contract 8.6). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { buildCached } from '../../build/cached.ts'
-import { type Compiler, openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
+import { FollowUp } from '../../build/follow-up.ts'
+import { runSteps, type StepOptions } from '../../build/steps.ts'
 import { type Outcome, watchProject } from '../../build/watch.ts'
 import { rendered, targetOf, temporaryProject } from '../support/project.ts'
 
@@ -138,17 +140,17 @@ const edits: Edit[] = [
   ],
 ]
 
-describe('openCompiler', () => {
+describe('Compiler', () => {
   it('gives after every change the refusals and the table of a clean build', async () => {
     const root = temporaryProject(files)
     const target = targetOf(root, ['staff'])
-    const kept = openCompiler(target)
+    const kept = new Compiler(target)
     kept.check()
     for (const [what, change] of edits) {
       const before = snapshot(root)
       change(root)
       const touched = changedSince(before, snapshot(root)).map((name) => path.join(root, name))
-      const clean = openCompiler(target)
+      const clean = new Compiler(target)
       expect([what, said(root, kept, new Set(touched))]).toEqual([what, said(root, clean)])
       await clean.close()
     }
@@ -206,7 +208,7 @@ describe('watchProject', () => {
     const built = await after(replace('src/orders/orders.controller.ts', "'/auth/x'", "'/wares'"))
     expect(built).toMatchObject({ kind: 'built', built: { table: { routes: [{ path: '/wares' }, {}] } } })
     const worker = fs.readFileSync(path.join(root, '.stack/out/worker.js'))
-    const clean = openCompiler(targetOf(root, ['staff'], path.join(root, '.stack')))
+    const clean = new Compiler(targetOf(root, ['staff'], path.join(root, '.stack')))
     const { refusals, linked } = clean.check()
     await clean.emit({ refusals, linked: linked! })
     await clean.close()
@@ -216,6 +218,127 @@ describe('watchProject', () => {
       kind: 'failed',
       error: { message: 'stack/project.json is not valid JSON' },
     })
+  })
+})
+
+/** What follows the worker: these need the type checker. */
+const documents = ['client.d.ts', 'client.js', 'openapi.json']
+
+const contentsIn = (folder: string, names: readonly string[]) =>
+  names.map((name) => {
+    const file = path.join(folder, name)
+    return [name, fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined]
+  })
+
+describe('documents of a watch', () => {
+  const typed = {
+    ...files,
+    'src/orders/orders.ts': `import { Injectable } from '@stack/backend'
+import type { Order } from './order'
+@Injectable()
+export class Orders { all(): Order[] { return [] } }
+`,
+    'src/orders/order.ts': 'export interface Order { id: string }\n',
+  }
+
+  it('8.6 follow the worker, and are those of a clean build, byte for byte', async () => {
+    const root = temporaryProject(typed)
+    const out = path.join(root, '.stack')
+    const kept = new Compiler(targetOf(root, ['staff'], out))
+    onTestFinished(() => kept.close())
+    const typeEdits: [name: string, change: (root: string) => void][] = [
+      ['src/app.module.ts', () => {}],
+      ['src/orders/order.ts', write('src/orders/order.ts', 'export interface Order { id: string; total: number }\n')],
+      ['src/orders/orders.controller.ts', replace('src/orders/orders.controller.ts', 'return id', 'return { id }')],
+      ['src/orders/line.ts', write('src/orders/line.ts', 'export interface Line { count: number }\n')],
+      [
+        'src/orders/order.ts',
+        write(
+          'src/orders/order.ts',
+          `import type { Line } from './line'\nexport interface Order { id: string; lines: Line[] }\n`,
+        ),
+      ],
+      ['src/orders/line.d.ts', move('src/orders/line.ts', 'src/orders/line.d.ts')],
+    ]
+    for (const [name, change] of typeEdits) {
+      const before = contentsIn(out, documents)
+      change(root)
+      const touched = new Set([name, name.replace('.d.ts', '.ts')].map((one) => path.join(root, one)))
+      const { refusals, linked } = kept.check(touched)
+      const { writeDocuments } = await kept.emitWorker({ refusals, linked: linked! })
+      expect([name, contentsIn(out, documents)]).toEqual([name, before])
+      await writeDocuments!({})
+      const clean = path.join(root, 'clean')
+      await buildCached(targetOf(root, ['staff'], clean))
+      const all = [...documents, 'table.json', 'roles.d.ts', 'out/worker.js']
+      expect([name, contentsIn(out, all)]).toEqual([name, contentsIn(clean, all)])
+    }
+    expect(fs.readFileSync(path.join(out, 'client.d.ts'), 'utf8')).toContain('count: number')
+  })
+
+  it('are of the texts that were checked, and stay as they were where their making is ended', async () => {
+    const root = temporaryProject(typed)
+    const out = path.join(root, '.stack')
+    const kept = new Compiler(targetOf(root, ['staff'], out))
+    onTestFinished(() => kept.close())
+    const { refusals, linked } = kept.check()
+    const { writeDocuments } = await kept.emitWorker({ refusals, linked: linked! })
+    const order = path.join(root, 'src/orders/order.ts')
+    fs.writeFileSync(order, 'export interface Order { later: boolean')
+    expect(kept.check(new Set([order])).linked).toBeUndefined()
+    expect(await writeDocuments!({ signal: AbortSignal.abort() })).toBeUndefined()
+    expect(contentsIn(out, documents).flatMap(([, text]) => text ?? [])).toEqual([])
+    await writeDocuments!({})
+    expect(fs.readFileSync(path.join(out, 'client.d.ts'), 'utf8')).toContain('{ id: string }')
+  })
+
+  it('are told of behind the build, with their warnings', async () => {
+    const root = temporaryProject(typed)
+    const told: string[] = []
+    const watch = await watchProject({
+      root,
+      target: () => targetOf(root, ['staff'], path.join(root, '.stack')),
+      onOutcome: ({ kind }) => void told.push(kind),
+      onDocuments: (outcome) =>
+        void told.push(outcome.kind === 'documented' ? `${outcome.kind} ${outcome.refusals.length}` : outcome.kind),
+    })
+    onTestFinished(watch.close)
+    await watch.documented()
+    const next = told.length
+    replace('src/orders/order.ts', 'id: string', 'id: bigint')(root)
+    await vi.waitFor(() => expect(told.slice(next)).toContain('documented 1'), { timeout: 20_000 })
+    expect(told.slice(0, next)).toEqual(['built', 'documented 0'])
+    expect(told[next]).toBe('built')
+  })
+})
+
+describe('FollowUp', () => {
+  it('waits while a build is under way, goes on after it, and gives way to the work of a newer one', async () => {
+    const follow = new FollowUp()
+    const done: string[] = []
+    const work = (name: string) => (options: StepOptions) =>
+      runSteps(
+        (function* () {
+          yield
+          done.push(name)
+        })(),
+        options,
+      )
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 20))
+    follow.pause()
+    follow.replace(work('first'))
+    await wait()
+    expect(done).toEqual([])
+    follow.resume()
+    await follow.idle()
+    expect(done).toEqual(['first'])
+    follow.pause()
+    follow.replace(work('second'))
+    await wait()
+    follow.replace(work('third'))
+    follow.resume()
+    await follow.idle()
+    expect(done).toEqual(['first', 'third'])
   })
 })
 
@@ -245,7 +368,7 @@ export class Orders { all() { return numbers } }
         seen.push([kind, named(changed)])
         next.resolve()
       },
-      onOther: (changed) => void others.push(...named(changed)),
+      onStackFiles: (changed) => void others.push(...named(changed)),
     })
     onTestFinished(watch.close)
     let line = 0

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import type { BuildResult } from '../../build/index.ts'
+import type { BuildResult } from '../../build/options.ts'
 import type { Slug } from '../../build/refusals/index.ts'
 import { buildProject, linkPackages, rendered, temporaryProject } from '../support/project.ts'
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { type Application, applicationOf as read } from '../../build/application.ts'
-import { openProgram } from '../../build/program.ts'
+import { Program } from '../../build/program.ts'
 import { createReader } from '../../build/read/index.ts'
 import { refusals, type Slug } from '../../build/refusals/index.ts'
 import { checkApplication } from '../../build/refuse/index.ts'
@@ -82,7 +82,7 @@ describe('a rule that is not in force', () => {
     const known = applications.get(slug)
     if (known) return known
     const root = temporaryProject(fixtureFiles(slug, 'app.ts'))
-    const application = read(createReader(openProgram(root, 'src/app.module.ts'))())
+    const application = read(createReader(new Program(root, 'src/app.module.ts'))())
     applications.set(slug, application)
     return application
   }

@@ -6,7 +6,7 @@
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { openCompiler } from '../../build/compiler.ts'
+import { Compiler } from '../../build/compiler.ts'
 import { projectTarget } from '../../build/targets.ts'
 import { readProject } from '../../src/wire/project.ts'
 
@@ -24,7 +24,7 @@ const random = generator(Number(seed))
 const file = path.join(root, 'src/app.module.ts')
 fs.mkdirSync(path.dirname(file), { recursive: true })
 fs.writeFileSync(file, '')
-const compiler = openCompiler(projectTarget(root, readProject({ project: 'cuts' }), []))
+const compiler = new Compiler(projectTarget(root, readProject({ project: 'cuts' }), []))
 const slugs = new Map<string, number>()
 const failures: { text: string; error: string }[] = []
 let accepted = 0

@@ -4,6 +4,7 @@ import { SourceMap } from 'node:module'
 import path from 'node:path'
 import { Miniflare } from 'miniflare'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { legend } from '../../../build/emit/legend.ts'
 import { buildProject, linkPackages, rendered, temporaryProject } from '../../support/project.ts'
 
 const outOf = (root: string) => fs.readdirSync(path.join(root, '.stack/out')).sort()
@@ -106,6 +107,37 @@ void [Roles, staff]`,
     const declarations = sound.replace('{ readonly role:', '{ readonly rolle:')
     const result = await buildProject(temporaryProject(files('staff', declarations)), ['staff'])
     expect(result.refusals.map(({ slug }) => slug)).toContain('option-unknown')
+  })
+})
+
+describe('8.5 the worker begins with a legend', () => {
+  const source = `import { Body, Controller, Get, Module, Post } from '@stack/backend'
+import * as v from 'valibot'
+@Controller('/a', { auth: false })
+export class A { @Get() list() { return [] } @Post() add(@Body(v.string()) text: string) { return text } }
+@Module({ controllers: [A] }) export class AppModule {}
+`
+
+  it('of the generated parts, and of the files that their classes and schemas come from', async () => {
+    const root = temporaryProject({ 'src/app.module.ts': source })
+    linkPackages(root)
+    await buildProject(root)
+    const [comment = '', code = ''] = worker(root).split(/(?<=\*\/\n)/)
+    expect(comment).toContain(' * Written by "stack build" from src/app.module.ts. worker.js.map leads')
+    expect(comment).toContain(' *   match: finds the route of a method and a path, for 2 routes\n')
+    expect(comment).toContain(' *   src/app.module.ts: A, 1 schema\n')
+    expect(comment.endsWith(' */\n')).toBe(true)
+    expect(code).toMatch(/^(?:import|var)\b/)
+  })
+
+  it('which no name of a file ends', () => {
+    const place = { file: 'src/x*/\n.ts', start: 0, end: 0 }
+    const schema = { place, injector: 'Body', what: '', whole: 'body' }
+    const table = { databaseRoles: { caller: '', service: '' }, container: [], routes: [], webhooks: [] }
+    const linked = { classes: [], schemas: [schema], routes: [], table, usesDatabase: false, usesServices: false }
+    const text = legend(linked, 'src/app.module.ts')
+    expect(text).toContain(' *   src/x* / .ts: 1 schema\n')
+    expect(text.indexOf('*/')).toBe(text.length - 3)
   })
 })
 

@@ -1,27 +1,28 @@
-/** What only the bundle shows: what could not be resolved, what must not be in it, and whether it is too large. */
+/** Checks the bundle: for imports that esbuild could not resolve, for code that must not be in it, and for its size. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type esbuild from 'esbuild'
 import type { Span } from '../declaration.ts'
 import { hintFor } from '../elsewhere.ts'
+import { located } from '../locate.ts'
 import type { Program } from '../program.ts'
 import { parse } from '../project.ts'
 import { type Refusal, refusal } from '../refusals/index.ts'
 import { kib } from './report.ts'
 
-export interface Inspected {
+export interface CheckedBundle {
   metafile: esbuild.Metafile
   outputFiles: esbuild.OutputFile[]
   program: Program
-  /** Compressed bytes. */
+  /** Largest compressed size of all scripts in bytes. */
   budget: number
 }
 
-/** Part of what a decorator throws: in the bundle it means that one of them was not read, in whatever way it was hidden. */
+/** Part of the message that the SDK's decorators throw. In the bundle it shows that a decorator was not erased. */
 const leftBehind = 'is read by "stack build" and erased'
 
-export function inspect({ metafile, outputFiles, program, budget }: Inspected): Refusal[] {
+export function checkBundle({ metafile, outputFiles, program, budget }: CheckedBundle): Refusal[] {
   const found: Refusal<Span>[] = []
   const scripts = outputFiles.filter(({ path: file }) => !file.endsWith('.map'))
   if (scripts.some(({ path: file, contents }) => file.endsWith('.js') && holds(contents, leftBehind))) {
@@ -34,7 +35,7 @@ export function inspect({ metafile, outputFiles, program, budget }: Inspected): 
     found.push(refusal('reflect-metadata-reached', place, { size: kib(metadata), importer }))
   }
   for (const name of evaluatingPackages(metafile, program)) {
-    // the driver's own: what it evaluates, it never does in a Workers runtime
+    // The driver's `eval` never runs in a Workers runtime.
     if (name === '@neondatabase/serverless') continue
     const [place] = importOf(name, metafile, program)
     found.push(refusal('eval-in-package', place, { name, size: kib(sizes.get(name) ?? 0) }))
@@ -53,8 +54,8 @@ export function inspect({ metafile, outputFiles, program, budget }: Inspected): 
   return found.map((one) => located(one, program))
 }
 
-/** What esbuild could not bundle. */
-export function failures(
+/** Turns esbuild's errors into refusals. */
+export function checkMessages(
   messages: readonly esbuild.Message[],
   program: Program,
   schemas: readonly { place: Span }[],
@@ -69,27 +70,19 @@ export function failures(
     const name = program.sources.nameOf(absolute)
     const lineStart = program.sources.lineStartsOf(absolute)[line - 1]
     const start = (lineStart ?? 0) + column
-    // below the last line stand the schemas of the file
+    // The expressions of the file's schemas are appended below its last line (see schemas.ts).
     const schema = lineStart === undefined ? schemas.find((one) => one.place.file === name)?.place : undefined
     const place = schema ?? { file: name, start, end: start + Math.max(1, length) }
-    return located(refusal('bundle-failed', place, { reason: inOwnWords(text) }), program)
+    return located(refusal('bundle-failed', place, { reason: withPackageName(text) }), program)
   })
 }
 
-/** Of the SDK people know the name, not where it lies. */
-function inOwnWords(text: string): string {
+/** esbuild names the SDK's file. A project knows it as `@stack/backend`. */
+function withPackageName(text: string): string {
   const [, missing] = /^No matching export in ".*\bsdk\/index\.[jt]s" for import "(.*)"$/.exec(text) ?? []
   if (missing === undefined) return text
   const hint = /(?:Exception|Error)$/.test(missing) ? 'throw an `HttpError`' : hintFor(missing)
   return `@stack/backend exports no "${missing}"${hint === undefined ? '' : `: ${hint}`}`
-}
-
-export function located(one: Refusal<Span>, { locate }: Program): Refusal {
-  return {
-    ...one,
-    place: locate(one.place),
-    related: one.related.map(({ message, place }) => ({ message, place: locate(place) })),
-  }
 }
 
 function holds({ buffer, byteOffset, length }: Uint8Array, text: string): boolean {
@@ -100,14 +93,14 @@ function entryPlace({ entry }: Program): Span {
   return { file: entry, start: 0, end: 0 }
 }
 
-/** Packages of which a file in the bundle calls `eval`: esbuild keeps its warnings about packages to itself. */
+/** Packages whose files in the bundle call `eval`. esbuild reports none of its warnings about packages. */
 function evaluatingPackages({ inputs }: esbuild.Metafile, { root }: Program): Set<string> {
   const found = new Set<string>()
   for (const file of Object.keys(inputs)) {
     const name = packageOf(file)
     if (name === undefined || found.has(name) || !/\.[cm]?[jt]sx?$/.test(file)) continue
     const text = fs.readFileSync(path.resolve(root, file), 'utf8')
-    // `new Function` is often tried and done without; `eval` is not
+    // `new Function` often has a fallback for platforms that forbid it. `eval` seldom has one.
     if (/\beval\s*\(/.test(text) && parse(file, text).evals.some((one) => one.text === 'eval')) found.add(name)
   }
   return found
@@ -129,7 +122,7 @@ function packageOf(file: string): string | undefined {
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
 }
 
-/** Where the project imports a package, or the entry where another package does; and who that is. */
+/** The place where the project imports a package, with the importing file. For another package's import it is the entry. */
 function importOf(name: string, { inputs }: esbuild.Metafile, program: Program): [Span, string] {
   let importer = 'the project'
   for (const [file, { imports }] of Object.entries(inputs)) {
