@@ -1,4 +1,5 @@
 /** Calls of the auth worker that a start makes: the first answer, and the declared roles. */
+import { keys, roles as operations } from '../src/wire/operations.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
 
 /** Number of attempts to reach the auth worker, 50 ms apart: workerd is ready by then, so few are needed. */
@@ -12,7 +13,7 @@ export async function whenAnswering(baseUrl: string): Promise<void> {
   let last = ''
   for (let attempt = 0; attempt < attempts; attempt++) {
     try {
-      const response = await fetch(`${baseUrl}/auth/.well-known/jwks.json`, { signal: AbortSignal.timeout(answerMs) })
+      const response = await fetch(`${baseUrl}${keys.keySet.path}`, { signal: AbortSignal.timeout(answerMs) })
       const body = await response.text()
       if (response.ok) return
       last = body
@@ -31,8 +32,8 @@ export async function declareRoles(
   roles: readonly DeclaredRole[],
 ): Promise<void> {
   for (const role of roles) {
-    const response = await fetch(`${baseUrl}/v1/management/auth/roles`, {
-      method: 'POST',
+    const response = await fetch(`${baseUrl}${operations.declare.path}`, {
+      method: operations.declare.method,
       headers: { apikey: serviceRoleKey, 'content-type': 'application/json' },
       body: JSON.stringify(role),
     })

@@ -1,6 +1,7 @@
 /** `.stack/local.json`: the record of a local stack that runs (contract 1.5). A record whose process is gone is never used. */
 import * as fs from 'node:fs'
 import { writeWhole } from '../build/emit/write.ts'
+import { settings } from '../src/wire/operations.ts'
 import { isAlive } from './processes.ts'
 
 export interface LocalRecord {
@@ -38,7 +39,7 @@ export function writeRecord(file: string, record: LocalRecord): void {
 /** By now the process id may belong to another process, and the port to another stack. Only this stack accepts this key. */
 async function answers({ base_url, service_role_key }: LocalRecord): Promise<boolean> {
   try {
-    const response = await fetch(`${base_url}/v1/management/auth/settings`, {
+    const response = await fetch(`${base_url}${settings.read.path}`, {
       headers: { apikey: service_role_key },
       signal: AbortSignal.timeout(2000),
     })

@@ -1,4 +1,5 @@
 /** The workers of a stack: started, connected to the migrated database, and ready for the first request. */
+import { keys as keyOperations } from '../src/wire/operations.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
 import type { DatabaseUrls } from './database.ts'
 import type { StackFiles } from './files.ts'
@@ -89,7 +90,7 @@ async function start({ files, keys, urls, variables, say, onLog }: ServeOptions,
     CLAIMS_KEY: keys.claims_key,
     DATABASE_URL: urls.backend,
     STACK_URL: baseUrl,
-    AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
+    AUTH_JWKS_URL: `${baseUrl}${keyOperations.keySet.path}`,
     AUTH_ISSUER: `${baseUrl}/auth`,
     AUTH_AUDIENCE: keys.ref,
     SERVICE_ROLE_KEY: keys.service_role_key,

@@ -1,4 +1,5 @@
 /** The names in the vault of a running stack, and the source from which its backend worker reads a name. */
+import { vault } from '../src/wire/operations.ts'
 import type { LocalRecord } from './record.ts'
 
 /** @returns names: values never leave the vault over HTTP (contract 9.9). @throws Error when the stack does not answer. */
@@ -6,7 +7,7 @@ export async function namesInVault({
   base_url,
   service_role_key,
 }: Pick<LocalRecord, 'base_url' | 'service_role_key'>): Promise<string[]> {
-  const response = await fetch(`${base_url}/admin/vault/backend`, { headers: { apikey: service_role_key } })
+  const response = await fetch(`${base_url}${vault.list.path}`, { headers: { apikey: service_role_key } })
   if (!response.ok) throw new Error(`the vault could not be listed: ${await response.text()}`)
   const { data } = (await response.json()) as { data: { name: string }[] }
   return data.map(({ name }) => name)

@@ -39,7 +39,7 @@ export async function inTransaction<T>(
 /** Calls the auth worker. The service-role key is sent only over the `AUTH` binding (contract 2.5). */
 function manager(call: Call) {
   const { env } = call
-  return async (method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response> => {
+  return async (method: string, path: string): Promise<Response> => {
     const auth = env['AUTH'] as Fetcher | undefined
     const key = textBinding(env, 'SERVICE_ROLE_KEY')
     if (!auth) throw new Error('the service binding AUTH is not set')
@@ -47,6 +47,6 @@ function manager(call: Call) {
     // the binding decides which worker answers: the host of the address only appears in that worker's log
     const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
     const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key }
-    return auth.fetch(`${origin}/v1/management/auth${path}`, { method, headers, redirect: 'manual' })
+    return auth.fetch(`${origin}${path}`, { method, headers, redirect: 'manual' })
   }
 }

@@ -46,6 +46,7 @@ const checks: Check[] = [
   })),
   { name: 'lint and format', run: () => void run(bin('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings', '.']) },
   { name: 'the generated documentation', run: () => void run('tools/docs.ts', ['--check']) },
+  { name: 'the generated operations of the auth module', run: () => void run('tools/operations.ts', ['--check']) },
   { name: 'functions that fit a screen', run: () => refuseAny(longFunctions(root)) },
   { name: 'plain words in comments', run: plainWords },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },

@@ -29,7 +29,7 @@ ${parts.join('\n')}`
 async function generated(): Promise<{ file: string; text: string }[]> {
   const out = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-operations-'))
   try {
-    const { built, refusals } = await build({ ...authTarget(out), describesAs: 'The auth module' })
+    const { built, refusals } = await build({ ...authTarget(out), project: { name: 'The auth module', roles: [] } })
     if (!built) throw new Error(`the auth module is refused: ${refusals.map(({ message }) => message).join(', ')}`)
     return [
       { file: 'src/wire/operations.ts', text: operationsText(built.table.routes) },

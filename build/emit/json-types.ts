@@ -44,12 +44,18 @@ export class JsonTypes {
     // A Response is sent as it is. No type describes its body.
     const parts = type.isUnion() ? type.types : [type]
     const isResponse = parts.some(({ symbol }) => symbol?.name === 'Response' && this.#isForeign(symbol))
-    const schema = isResponse ? {} : this.#schemaOf(type, 0)
+    const results = parts.filter((one) => !isHttpError(one))
+    const schema = isResponse ? {} : this.#resultOf(type, results, results.length < parts.length)
     return {
       ...(schema ? { schema } : {}),
       isOptional: mayBeAbsent(type),
       unrepresentable: [...this.#unrepresentable],
     }
+  }
+
+  /** A returned HttpError is answered as the error envelope, which every operation describes (contract 2.3). */
+  #resultOf(type: TS.Type, results: readonly TS.Type[], hasErrors: boolean): Json | undefined {
+    return hasErrors ? unionOf(results.map((one) => this.#schemaOf(one, 0))) : this.#schemaOf(type, 0)
   }
 
   /** @returns `undefined` for what JSON leaves out: `undefined`, functions and symbols. */
@@ -225,6 +231,12 @@ function libraryObject({ symbol }: TS.Type): Json {
 
 function reference(name: string): Json {
   return { $ref: `${componentPrefix}${name}` }
+}
+
+/** The SDK's own class, in this repository or as an installed package has it. */
+function isHttpError({ symbol }: TS.Type): boolean {
+  const file = symbol?.declarations?.[0]?.getSourceFile().fileName
+  return symbol?.name === 'HttpError' && /\/src\/sdk\/errors(?:\.d)?\.ts$/.test(file ?? '')
 }
 
 function mayBeAbsent(type: TS.Type): boolean {

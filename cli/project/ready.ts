@@ -4,6 +4,8 @@ import { describeGate } from '../../build/emit/report.ts'
 import type { LocalStack } from '../../local/start.ts'
 import { secretSource } from '../../local/vault.ts'
 import type { Route, Webhook } from '../../runtime/table.ts'
+import { callOf } from '../../src/wire/address.ts'
+import { passwords, vault } from '../../src/wire/operations.ts'
 import { covers } from '../../src/wire/permissions.ts'
 import { projectPaths } from '../../src/wire/project-paths.ts'
 import { type LocatedProject } from '../shared/project.ts'
@@ -46,7 +48,7 @@ function webhookText(
   if (secretSource(env, variables, inVault) !== undefined) return post
   const [what, how] = Object.hasOwn(variables, env)
     ? ['is empty in .dev.vars', 'give it a value there, or remove the line: it hides the vault']
-    : ['is not set', `stack secret set ${env} --stdin   (PUT /admin/vault/backend/${env})`]
+    : ['is not set', `stack secret set ${env} --stdin   (${callOf(vault.put, { name: env })})`]
   return `${post}
                ! ${env} ${what}: every delivery is refused
                  ${how}`
@@ -76,7 +78,7 @@ function tryText(
   const refused = gated.find(isRefused)
   const webhook = webhooks.find(({ provider, secret }) => provider === 'payments' && variables[secret.env])
   const commands: string[] = []
-  if (open) commands.push(signUpCommand(at('/auth/sign-up'), at(open.path)))
+  if (open) commands.push(signUpCommand(at(passwords.signUp.path), at(open.path)))
   if (webhook) commands.push(paymentCommand(root, webhook, at(`/webhooks/${webhook.name}`)))
   if (refused && open) {
     commands.push(`  # see a refusal: ${describeGate(refused.gate)}

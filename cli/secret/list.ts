@@ -1,8 +1,9 @@
 /** `stack secret list`: names and times, never values. */
+import { vault } from '../../src/wire/operations.ts'
 import { manage } from '../shared/management.ts'
 import { printJson } from '../shared/output.ts'
 import { locateTarget, type TargetFlags } from '../shared/target.ts'
 
 export async function runList(flags: TargetFlags): Promise<void> {
-  await printJson(await manage(await locateTarget(flags), 'GET', '/admin/vault/backend'))
+  await printJson(await manage(await locateTarget(flags), vault.list))
 }

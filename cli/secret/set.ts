@@ -1,4 +1,6 @@
 /** `stack secret set <NAME> --stdin`, or `<NAME>=<value>`: one entry of the vault, replaced whole. */
+import { addressOf } from '../../src/wire/address.ts'
+import { vault } from '../../src/wire/operations.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../shared/failure.ts'
 import { manage } from '../shared/management.ts'
@@ -14,7 +16,7 @@ export async function runSet(flags: SetFlags, given: string): Promise<void> {
   if (value === '')
     throw new Failure('usage', `the value of ${name} is empty: \`stack secret unset ${name}\` removes it`)
   const target = await locateTarget(flags)
-  await manage(target, 'PUT', `/admin/vault/backend/${name}`, { value })
+  await manage(target, { method: vault.put.method, path: addressOf(vault.put, { name }) }, { value })
   process.stderr.write(`  ${name} is stored (${Buffer.byteLength(value)} bytes): requests see it within 5 s\n`)
   noteBinding(flags, name)
 }

@@ -2,6 +2,13 @@
 import { Failure } from './failure.ts'
 import type { Target } from './target.ts'
 
+/** One call, with the values of its parameters in the path. */
+interface Operation {
+  method: string
+  /** Below the stack's base URL. */
+  path: string
+}
+
 /** Longest time of a whole call, in milliseconds. The stack's own limits are shorter: 10 s for a statement. */
 const timeoutMs = 30_000
 
@@ -9,16 +16,16 @@ const timeoutMs = 30_000
  * Prints the name of the target on stderr, and sends the call once: a write that may have arrived is never repeated.
  * @returns the body, or `undefined` for an empty one. @throws Failure for a refusal, or where the stack does not answer.
  */
-export async function manage(target: Target, method: string, path: string, body?: unknown): Promise<unknown> {
+export async function manage(target: Target, operation: Operation, body?: unknown): Promise<unknown> {
   process.stderr.write(`${target.name}\n`)
-  const { response, text } = await ask(target, method, path, body)
+  const { response, text } = await ask(target, operation, body)
   const json = parsed(text)
   const { status } = response
   if (status >= 300 || (text !== '' && json === undefined)) throw refusal(status, text, json)
   return json
 }
 
-async function ask({ baseUrl, credential }: Target, method: string, path: string, body: unknown) {
+async function ask({ baseUrl, credential }: Target, { method, path }: Operation, body: unknown) {
   const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
   try {
     const response = await fetch(`${baseUrl}${path}`, {

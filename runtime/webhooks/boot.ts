@@ -1,4 +1,6 @@
 /** Logs, at an isolate's first request, its webhooks and the secrets that are unset or malformed (contract 7.10). */
+import { callOf } from '../../src/wire/address.ts'
+import { vault } from '../../src/wire/operations.ts'
 import type { Call } from '../call.ts'
 import { textBinding } from '../env.ts'
 import type { Webhook } from '../table.ts'
@@ -8,7 +10,7 @@ export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
   call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
   for (const { name, secret, scheme } of webhooks) {
     const { proof } = scheme
-    const where = (entry: string) => `(PUT /admin/vault/backend/${entry})`
+    const where = (name: string) => `(${callOf(vault.put, { name })})`
     const value = textBinding(call.env, secret.env)
     const why = value === undefined ? 'is unset' : malformed(secretFault(proof, value))
     if (why)

@@ -1,4 +1,6 @@
 /** The log's line about a refused delivery: its fault, and the operator's next step (contract 7.9). */
+import { callOf } from '../../src/wire/address.ts'
+import { vault } from '../../src/wire/operations.ts'
 import type { Webhook } from '../table.ts'
 import type { Fault, FaultReason } from './claim.ts'
 
@@ -13,7 +15,7 @@ const advice: Record<FaultReason, (webhook: Webhook) => string> = {
   bad_signature: ({ secret }) =>
     `Compare the vault entry ${secret.env} with the secret at the provider, and check that no proxy on the way changes the body.`,
   unset_secret: ({ secret }) =>
-    `Store the provider's secret with \`stack secret set ${secret.env} --stdin\`, or PUT /admin/vault/backend/${secret.env}.`,
+    `Store the provider's secret with \`stack secret set ${secret.env} --stdin\`, or ${callOf(vault.put, { name: secret.env })}.`,
   malformed_secret: ({ secret }) =>
     `Copy it from the provider once more and store it with \`stack secret set ${secret.env} --stdin\`.`,
   unsupported_scheme: ({ provider }) =>

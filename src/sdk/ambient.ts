@@ -2,7 +2,9 @@
  * The ambient services. A handler imports them and calls them, and they act for the request that is being served
  * (contract 2.4 – 2.6).
  */
+import { addressOf } from '../wire/address.ts'
 import { userId as userIdForm } from '../wire/ids.ts'
+import { roles } from '../wire/operations.ts'
 import { roleName } from '../wire/permissions.ts'
 import { RoleNotDefined, TransportError } from './errors.ts'
 import type { StackRoleName } from './gates.ts'
@@ -144,15 +146,20 @@ export const Secrets = {
   },
 }
 
-async function manage(method: 'GET' | 'PUT' | 'DELETE', userId: string, role?: string): Promise<unknown> {
+/** Calls an operation about a user, and about one role of the user where its path names one. */
+async function manage(
+  { method, path }: { method: string; path: string },
+  userId: string,
+  role?: string,
+): Promise<unknown> {
   const { manage: call } = currentScope('Auth')
   // an id with a slash in it would call another route
   if (!userIdForm.test(userId)) {
     throw new TransportError('user_not_found', 404, `there is no user "${userId}"`)
   }
   if (role !== undefined && !roleName.test(role)) throw new RoleNotDefined(role)
-  const path = `/users/${userId}/roles${role === undefined ? '' : `/${encodeURIComponent(role)}`}`
-  const response = await call(method, path).catch((cause: unknown) => {
+  const address = addressOf({ path: path as '/:id/:role' }, { id: userId, role: role ?? '' })
+  const response = await call(method, address).catch((cause: unknown) => {
     throw Object.assign(new TransportError('unavailable', 503, 'the auth worker does not answer'), { cause })
   })
   const text = await response.text()
@@ -197,7 +204,7 @@ export const Auth = {
    * cannot be reached.
    */
   async assignRole(userId: string, role: StackRoleName): Promise<void> {
-    await manage('PUT', userId, role)
+    await manage(roles.assign, userId, role)
   },
   /**
    * Takes a role from the user. To revoke a role that the user does not hold changes nothing.
@@ -206,7 +213,7 @@ export const Auth = {
    * cannot be reached.
    */
   async revokeRole(userId: string, role: StackRoleName): Promise<void> {
-    await manage('DELETE', userId, role)
+    await manage(roles.revoke, userId, role)
   },
   /**
    * Reads the roles of a user.
@@ -215,7 +222,7 @@ export const Auth = {
    * @throws TransportError where there is no such user, or the auth worker cannot be reached.
    */
   async rolesOf(userId: string): Promise<StackRoleName[]> {
-    const { data } = (await manage('GET', userId)) as { data: { name: StackRoleName }[] }
+    const { data } = (await manage(roles.held, userId)) as { data: { name: StackRoleName }[] }
     return data.map(({ name }) => name)
   },
 }

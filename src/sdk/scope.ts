@@ -28,10 +28,10 @@ export interface RequestScope {
   /**
    * Calls the auth worker's management surface with the service-role key.
    *
-   * @param path below `/v1/management/auth`.
+   * @param path below the stack's base URL.
    * @throws Error when the auth worker cannot be reached.
    */
-  manage(method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response>
+  manage(method: string, path: string): Promise<Response>
   /** The handler has returned. Work that it left running is outside of the request. */
   isOver: boolean
 }

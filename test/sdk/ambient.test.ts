@@ -58,9 +58,9 @@ describe('Auth', () => {
     )
     expect(await done).toEqual(['a', 'b'])
     expect(asked).toEqual([
-      ['PUT', '/users/usr_1/roles/staff'],
-      ['DELETE', '/users/usr_1/roles/staff'],
-      ['GET', '/users/usr_1/roles'],
+      ['PUT', '/v1/management/auth/users/usr_1/roles/staff'],
+      ['DELETE', '/v1/management/auth/users/usr_1/roles/staff'],
+      ['GET', '/v1/management/auth/users/usr_1/roles'],
     ])
   })
 
@@ -69,7 +69,7 @@ describe('Auth', () => {
       await Auth.assignRole('usr_1', 'Größe?100%#' as never)
     })
     await done
-    expect(asked).toEqual([['PUT', '/users/usr_1/roles/Gr%C3%B6%C3%9Fe%3F100%25%23']])
+    expect(asked).toEqual([['PUT', '/v1/management/auth/users/usr_1/roles/Gr%C3%B6%C3%9Fe%3F100%25%23']])
   })
 
   it.each(['..', 'usr_../x', 'usr_1/roles/x', '', 'usr_%2e'])('a user %j is nobody, and no other path', async (id) => {
