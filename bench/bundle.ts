@@ -1,4 +1,4 @@
-/** Modules for workerd: of a project, as the build makes it, and of a worker that was written by hand. */
+/** Modules for workerd: those that the build makes of a project, and those of a worker that was written by hand. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import esbuild from 'esbuild'
@@ -8,7 +8,7 @@ import type { WorkerModule } from './workerd.ts'
 
 /**
  * @param folder where the project is written.
- * @param source of its only file.
+ * @param source the source of its only file.
  */
 export async function builtModules(folder: string, source: string): Promise<WorkerModule[]> {
   const entry = 'src/app.module.ts'
@@ -22,7 +22,7 @@ export async function builtModules(folder: string, source: string): Promise<Work
   return ['worker.js', ...others].map((name) => ({ name, contents: fs.readFileSync(path.join(out, name)) }))
 }
 
-/** Minified, as the build's own. @param define what a name that the file declares is replaced by, as an expression. */
+/** Bundles and minifies a file, as the build does. @param define expressions that replace names which the file declares. */
 export async function bundle(file: string, define: Record<string, string> = {}): Promise<WorkerModule[]> {
   const { outputFiles } = await esbuild.build({
     entryPoints: [file],

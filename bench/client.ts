@@ -1,20 +1,20 @@
-/** The sender, in a thread of its own: a job arrives as a message, and what it measured goes back. */
+/** The sender, in a thread of its own. A message brings a job, and another one returns the measurement. */
 import { parentPort, threadId } from 'node:worker_threads'
 import { type Answer, type Connection, connect } from './connection.ts'
 import { median } from './statistics.ts'
 
-/** What any other answer ends the job for. */
+/** The expected answer. Another one fails the job. */
 interface Expected {
   status: number
-  /** Absent: it differs from answer to answer. */
+  /** Absent where the body differs between answers. */
   body?: string
 }
 
-/** A request, in the parts in which it is sent. */
+/** The bytes of a request, in the parts in which they are sent. */
 export type Parts = readonly Uint8Array[]
 
 export type Job =
-  /** The requests in turn, so many altogether, over connections that each wait for their answer. */
+  /** Sends `count` requests in turn, over connections that each wait for an answer before the next request. */
   | {
       what: 'send'
       port: number
@@ -24,14 +24,14 @@ export type Job =
       connections: number
     }
   | { what: 'trickle'; port: number; head: Uint8Array; body: Uint8Array; expected: Expected; pauseMs: number }
-  /** One small request after the other, until the flag is set. */
+  /** Sends one small request after the other, until the flag is set. */
   | { what: 'plain'; port: number; flag: Int32Array }
 
 export interface Measured {
   milliseconds: number
-  /** How much of that time this thread was at work: 1 means that it is what was measured. */
+  /** Share of the time in which this thread worked. At 1 the sender is the bottleneck. */
   busy: number
-  /** Of a single answer. */
+  /** Shortest time to an answer, in milliseconds. */
   fastestMs: number
   medianMs: number
   slowestMs: number

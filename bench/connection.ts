@@ -1,4 +1,4 @@
-/** A keep-alive connection that asks one thing after the other, with as little between the bytes as there can be. */
+/** A keep-alive connection that sends one request after the other, with as little work around the bytes as possible. */
 import net from 'node:net'
 
 export interface Answer {
@@ -9,7 +9,7 @@ export interface Answer {
 export interface Connection {
   /** @throws Error when the connection ends before the answer. */
   ask(parts: readonly Uint8Array[]): Promise<Answer>
-  /** The same, the body a byte at a time. */
+  /** Sends the body one byte at a time, with a pause before each. */
   trickle(head: Uint8Array, body: Uint8Array, pauseMs: number): Promise<Answer>
   close(): void
 }
@@ -59,7 +59,7 @@ export async function connect(port: number): Promise<Connection> {
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
-/** @returns `undefined` until it is complete. Every answer that is asked for here states its length. */
+/** @returns `undefined` until the answer is complete. Every answer here states its length. */
 function answerIn(received: Buffer): Answer | undefined {
   const end = received.indexOf(endOfHead)
   if (end === -1) return undefined

@@ -1,19 +1,19 @@
-/** What a server does of a job, and what it uses for it. */
+/** Runs a job against a server, and measures its throughput and its CPU time. */
 import type { Job } from './client.ts'
 import type { Sender } from './threads.ts'
-import { cpuMs, isTold } from './usage.ts'
+import { cpuMs, reportsCpu } from './usage.ts'
 
-/** All of a job but where it goes. */
+/** A job without the address of its server. */
 export type Requests = Omit<Job & { what: 'send' }, 'what' | 'port'>
 
 export interface Load {
   requestsPerSecond: number
-  /** Of the server, for one of them; 0 where nobody tells. */
+  /** CPU time of the server for one request, in milliseconds. 0 where the system does not report it. */
   cpuMs: number
-  /** Of a single answer. */
+  /** Shortest time to an answer, in milliseconds. */
   fastestMs: number
   medianMs: number
-  /** How much of the time the sending thread was at work: 1 means that it is what was measured. */
+  /** Share of the time in which the sending thread worked. At 1 the sender is the bottleneck. */
   busy: number
 }
 
@@ -23,8 +23,8 @@ export async function load(
   requests: Requests,
 ): Promise<Load> {
   const { count } = requests
-  const before = isTold ? cpuMs(pid) : 0
+  const before = reportsCpu ? cpuMs(pid) : 0
   const { milliseconds, fastestMs, medianMs, busy } = await sender.run({ what: 'send', port, ...requests })
-  const used = isTold ? cpuMs(pid) - before : 0
+  const used = reportsCpu ? cpuMs(pid) - before : 0
   return { requestsPerSecond: (count * 1000) / milliseconds, cpuMs: used / count, fastestMs, medianMs, busy }
 }

@@ -1,4 +1,4 @@
-/** `npm run bench -- <name>`: every figure beside a peer's of the same run, as a ratio. */
+/** `npm run bench -- <name>`: compares each figure with a peer's of the same run, as a ratio. */
 import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchRequests } from './requests/index.ts'

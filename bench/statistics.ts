@@ -1,4 +1,4 @@
-/** What is said of measured values, and the order in which they are taken. */
+/** Statistics of measured values, and the order in which they are measured. */
 
 /** @param values at least one. */
 export function median(values: readonly number[]): number {
@@ -8,15 +8,15 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Each of the same round: what drifts in the machine falls out. */
+/** The ratio in each round: a drift of the machine affects both values of a round alike. */
 export function ratios(own: readonly number[], peer: readonly number[]): number[] {
   return own.map((value, index) => value / peer[index]!)
 }
 
 /**
- * Runs every variant once in each round. Each round starts with the next variant, so that none always follows the same
- * one, and whatever drifts in the machine drifts for all of them.
- * @param variants each returns what it measured.
+ * Runs every variant once in each round. Each round starts with the next variant, so that no variant always follows the same
+ * one, and a drift of the machine affects all of them alike.
+ * @param variants functions that return a measured value.
  * @returns the values by variant, in the order of the rounds.
  */
 export async function interleave(

@@ -1,4 +1,4 @@
-/** Threads that send, so that neither the one that measures nor another sender waits for them. */
+/** Threads that send, so that no measurement and no other sender waits for them. */
 import { Worker } from 'node:worker_threads'
 import type { Job, Measured } from './client.ts'
 

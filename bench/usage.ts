@@ -1,12 +1,13 @@
-/** What a process has used so far, as Linux tells it; elsewhere nobody asks. */
+/** CPU time and memory of a process, as Linux reports them. Other systems are not asked. */
 import * as fs from 'node:fs'
 
-export const isTold = fs.existsSync('/proc/self/schedstat')
+/** Whether this system reports the CPU time of a process. */
+export const reportsCpu = fs.existsSync('/proc/self/schedstat')
 
 /**
- * To the nanosecond, where the process' own clock has ticks of ten milliseconds. A thread that ended takes its time along:
- * what is measured here keeps its threads.
- * @returns milliseconds of its threads, in their own code and in the kernel's for them.
+ * Reads the time of each thread, which counts nanoseconds, whereas the clock of the process has ticks of 10 ms. The time of a
+ * thread that ended is missing, but the measured processes keep their threads.
+ * @returns milliseconds of all threads, in their own code and in the kernel.
  */
 export function cpuMs(pid: number): number {
   const threads = fs.readdirSync(`/proc/${pid}/task`)
@@ -14,7 +15,7 @@ export function cpuMs(pid: number): number {
   return used.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / 1e6
 }
 
-/** @returns what of it is in memory. */
+/** @returns the resident set of a process. */
 export function residentMebibytes(pid: number): number {
   return Number(/^VmRSS:\s*(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

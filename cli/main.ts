@@ -1,33 +1,20 @@
 /** The command `stack`: argv in, an exit code out. */
 import { enableCompileCache } from 'node:module'
 import path from 'node:path'
-import { Command, CommanderError } from 'commander'
-import { exitCodes, Failure } from './failure.ts'
-import { addVerb, verbs } from './verbs.ts'
-import { version } from './version.ts'
+import { CommanderError } from 'commander'
+import { createProgram } from './program.ts'
+import { exitCodes, Failure } from './shared/failure.ts'
 
-// what is loaded later, TypeScript above all, is compiled once for all runs; where that folder cannot be written, it is not
+// Modules that load late, TypeScript above all, are compiled once for all runs. A folder that cannot be written is ignored.
 enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/stack'))
 
-const program = new Command('stack')
-  .description('Run a backend at the edge: compile decorated classes, and run them with a real Postgres')
-  .version(version)
-  .exitOverride()
-  .showSuggestionAfterError()
-for (const verb of verbs) addVerb(program, verb)
-const refuseUsage = (command: Command) => {
-  command.exitOverride()
-  command.commands.forEach(refuseUsage)
-}
-refuseUsage(program)
-
 try {
-  await program.parseAsync()
+  await createProgram().parseAsync()
   process.exit(0)
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.usage)
   if (error instanceof Error && 'syscall' in error) {
-    process.stderr.write(`error: ${error.message}\n`) // the disk is full, a folder is read-only: no fault of this code
+    process.stderr.write(`error: ${error.message}\n`) // a full disk or a read-only folder is no fault of this code
     process.exit(exitCodes.refused)
   }
   if (!(error instanceof Failure)) throw error

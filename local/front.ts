@@ -1,16 +1,16 @@
 /**
- * One socket, two workers: hands a request to the auth worker or to the backend worker by its path (contract 1.2). It
+ * Passes each request of one socket to the auth worker or to the backend worker, by its path (contract 1.2). It
  * listens through `unsafeDirectSockets`: miniflare's own entry costs more than half of the throughput.
  */
 import { authPaths } from '../src/wire/reserved-paths.ts'
 
-/** Runs in workerd as it stands here. */
+/** The source of a worker, which runs in workerd unchanged. */
 export const frontSource = `
 const auth = ${JSON.stringify(authPaths)}
 export default {
   async fetch(request, env) {
     const started = Date.now()
-    const { pathname } = URL.parse(request.url) ?? { pathname: '/' } // a Host that is none reaches the project all the same
+    const { pathname } = URL.parse(request.url) ?? { pathname: '/' } // a request with an invalid Host still reaches the project
     const isAuth = auth.some((path) => pathname === path || pathname.startsWith(path + '/'))
     const headers = new Headers(request.headers)
     headers.set('cf-connecting-ip', '127.0.0.1') // only loopback can reach this socket

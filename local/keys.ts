@@ -1,4 +1,4 @@
-/** `.stack/keys.json`: what must outlive a start (contract 1.3). Made once, readable by its owner alone. */
+/** `.stack/keys.json`: the keys that outlive a start (contract 1.3). Made once, and readable by its owner alone. */
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { writeWhole } from '../build/emit/write.ts'
@@ -10,11 +10,11 @@ export interface Keys {
   claims_key: string
   service_role_key: string
   publishable_key: string
-  /** Of the database's superuser and of each login role. */
+  /** Passwords of the database's superuser and of each login role. */
   passwords: { postgres: string; stack_backend: string; stack_backend_service: string; stack_auth: string }
 }
 
-/** @throws Error naming the file when it is there and cannot be used: making new keys would lock the data away. */
+/** @throws Error for a file that exists and is not valid: new keys could not open the existing data. */
 export function keysAt(file: string): Keys {
   if (fs.existsSync(file)) {
     const keys = read(file)

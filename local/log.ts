@@ -1,23 +1,23 @@
-/** The workers' JSON lines as a person reads them while developing; stacks name the project's source. */
+/** Prints the workers' JSON lines for a person. Stacks name lines of the project's source. */
 import * as fs from 'node:fs'
 import { SourceMap } from 'node:module'
 import path from 'node:path'
 import { styleText } from 'node:util'
 
-/** Fields that the runtime's own line about a delivery says in its message already. */
+/** Fields that the message of a line about a delivery contains already. */
 const inMessage = new Set(['webhook', 'reason', 'event'])
 
-/** The backend's own line says what became of a delivery. */
+/** Statuses of deliveries about which the backend logs a line of its own. */
 const said: ReadonlySet<number> = new Set([200, 204, 401, 500])
 
 export interface LogPrinter {
   /** @returns `undefined` for a line that would only repeat another. */
   (line: string): string | undefined
-  /** Other bundles are served now: places are looked up in their maps. */
+  /** Reads the source maps anew, after other bundles are served. */
   reload(): void
 }
 
-/** @param outs where each worker's bundle and source maps are, now. */
+/** @param outs the folder of each worker's bundle and source maps. */
 export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.WriteStream): LogPrinter {
   let mapped = createStackMapper(outs)
   const reload = () => {
@@ -25,7 +25,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
   }
   return Object.assign(print, { reload })
 
-  /** An error, and what it came from. */
+  /** The stack of an error, and those of its causes. */
   function traceOf(worker: string, { error, stack, cause }: Record<string, unknown>): string | undefined {
     const own = typeof stack === 'string' ? mapped(worker, stack) : error === undefined ? undefined : String(error)
     if (cause === undefined) return own
@@ -38,7 +38,7 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
     try {
       entry = JSON.parse(line)
     } catch {
-      return harmless(line) // somebody's own console.log
+      return harmless(line) // the project's own console.log
     }
     if (typeof entry !== 'object' || entry === null || typeof entry['level'] !== 'string') return harmless(line)
     const { level, worker, message, request_id, error, stack, cause, ...rest } = entry
@@ -62,14 +62,14 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
   }
 }
 
-/** What came from outside must not move the cursor or colour the terminal. */
+/** Escapes control characters: text from a client must not move the cursor or colour the terminal. */
 function harmless(text: string): string {
   return text.replace(/[^\n\t\P{Cc}]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
 /**
- * @returns a function that gives each `worker.js:1:2345` of a worker's stack as the place in the source it was made of, by
- * the maps as they are now: what a later build writes says nothing of what runs.
+ * @returns a function that replaces each `worker.js:1:2345` in a stack by its place in the source. The maps are read now,
+ * because a later build overwrites those of the bundle that runs.
  */
 export function createStackMapper(outs: Record<string, string>): (worker: string, stack: string) => string {
   const texts = new Map(Object.entries(outs).map(([worker, out]) => [worker, mapsIn(out)]))

@@ -1,6 +1,6 @@
-/** What no migration may hold: the passwords of the logins, and the database's copy of the claims key. */
+/** Installs the secrets that no migration may hold: the passwords of the logins and the claims key. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { connect } from './migrate.ts'
+import { connect } from './database.ts'
 
 export interface DatabaseKeys {
   /** HMAC key of the claims, as text (contract 5.3). */
@@ -28,7 +28,7 @@ export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Prom
     }
     await client.query('select auth.repair_logins()')
     const { inner, outer } = hmacPads(keys.claimsKey)
-    // auth_admin owns the table, and could have given it a trigger: that must not run with the owner's rights
+    // auth_admin owns the table and could have added a trigger, which must not run with the rights of the database's owner.
     await client.query('set local role auth_admin')
     await client.query(
       `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
@@ -41,12 +41,12 @@ export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Prom
   }
 }
 
-/** Postgres' default. The passwords are 256 random bits, which no number of iterations protects further. */
+/** Iterations of SCRAM, Postgres' default. The passwords are 256 random bits, which more iterations would not protect further. */
 const iterations = 4096
 
 /**
- * What Postgres stores of a password (RFC 5803): only a superuser could read it back, so it is computed here.
- * @param password ASCII: nothing is left to SASLprep.
+ * The verifier that Postgres stores of a password (RFC 5803). It is computed here because only a superuser could read it back.
+ * @param password ASCII, which SASLprep leaves unchanged.
  */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16)

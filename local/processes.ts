@@ -1,16 +1,16 @@
-/** Which processes run on this machine. */
+/** The processes of this machine. */
 import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 
 export interface Process {
   pid: number
   parent: number
-  /** When it began, in the system's own words: with the number, it names one process for ever. */
+  /** The start time in the system's format. Together with the id it names one process, also after the id is used again. */
   began: string
   command: string
 }
 
-/** Whether a process with this number runs; a zombie does not. */
+/** @returns whether a process with this id runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   if (process.platform === 'linux') return processAt(String(pid)).length > 0
   try {
@@ -21,7 +21,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** From /proc where there is one: a small Linux has no ps. None on Windows, where a job ends with its owner. */
+/** Reads /proc on Linux, where `ps` may be missing. Returns none on Windows, where child processes end with their parent. */
 export function processes(): Process[] {
   if (process.platform === 'win32') return []
   if (process.platform === 'linux') return fs.readdirSync('/proc').flatMap(processAt)
@@ -40,10 +40,10 @@ function processAt(name: string): Process[] {
   try {
     const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from the third field on
-    if (fields[0] === 'Z') return [] // ended, and not yet collected by its parent
+    if (fields[0] === 'Z') return [] // a zombie: its parent has not collected it
     const command = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
     return [{ pid: Number(name), parent: Number(fields[1]), began: fields[19]!, command }]
   } catch {
-    return [] // it ended meanwhile
+    return [] // the process ended meanwhile
   }
 }

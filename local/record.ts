@@ -13,13 +13,13 @@ export interface LocalRecord {
   dashboard_url: string | null
   publishable_key: string
   service_role_key: string
-  /** As the owner. */
+  /** Logs in as the owner of the database. */
   database_url: string
   backend_database_url: string
   backend_service_database_url: string
 }
 
-/** @returns the record, and whether its stack still runs; `undefined` where there is none that can be read. */
+/** @returns the record and whether its stack still runs, or `undefined` for a record that is missing or not valid. */
 export async function readRecord(file: string): Promise<{ record: LocalRecord; isLive: boolean } | undefined> {
   let record: LocalRecord
   try {
@@ -35,7 +35,7 @@ export function writeRecord(file: string, record: LocalRecord): void {
   writeWhole(file, `${JSON.stringify(record, undefined, 2)}\n`, 0o600)
 }
 
-/** The number may be another process's by now, and the port another stack's: only this one takes this key. */
+/** By now the process id may belong to another process, and the port to another stack. Only this stack accepts this key. */
 async function answers({ base_url, service_role_key }: LocalRecord): Promise<boolean> {
   try {
     const response = await fetch(`${base_url}/v1/management/auth/settings`, {
@@ -43,7 +43,7 @@ async function answers({ base_url, service_role_key }: LocalRecord): Promise<boo
       signal: AbortSignal.timeout(2000),
     })
     await response.arrayBuffer()
-    return response.status !== 401 && response.headers.has('x-request-id') // whatever else is wrong with it
+    return response.status !== 401 && response.headers.has('x-request-id') // a 500 is an answer of this stack too
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
-/** What the vault of a running stack holds, and where its backend worker reads a name. */
+/** The names in the vault of a running stack, and the source from which its backend worker reads a name. */
 import type { LocalRecord } from './record.ts'
 
-/** @returns names: values never leave it over HTTP (contract 9.9). @throws Error when it does not answer. */
+/** @returns names: values never leave the vault over HTTP (contract 9.9). @throws Error when the stack does not answer. */
 export async function namesInVault({
   base_url,
   service_role_key,
@@ -15,8 +15,8 @@ export async function namesInVault({
 export type SecretSource = '.dev.vars' | 'vault'
 
 /**
- * Where the backend worker of a local stack reads a name. A line of `.dev.vars` wins over the vault, an empty one too: it
- * leaves the name unset (contract 1.6, 9.9).
+ * The source from which the backend worker of a local stack reads a name. A line of `.dev.vars` wins over the vault. An
+ * empty line leaves the name unset (contract 1.6, 9.9).
  * @returns `undefined` for a name that is not set.
  */
 export function secretSource(

@@ -11,24 +11,25 @@ import { PortTaken } from './ports.ts'
 export interface WorkersOptions {
   /** Free, on loopback. */
   port: number
-  /** Where what the backend stores is kept. */
+  /** The folder of the objects that the backend stores. */
   storage: string
   backend: { out: string; bindings: Record<string, string> }
   auth: { out: string; bindings: Record<string, string> }
-  /** Told when workerd has ended by itself and was started again. */
+  /** Called when workerd has ended by itself and was started again. */
   onRestart: () => void
-  /** Told of every line that a worker logs, as it was written. */
+  /** Called with each line that a worker logs, unchanged. */
   onLog: (line: string) => void
 }
 
 const compatibilityDate = '2026-07-30'
 const compatibilityFlags = ['nodejs_compat']
+/** Longest wait for the end of miniflare, in milliseconds. It kills workerd, so only a miniflare that hangs reaches it. */
 const stopMs = 5_000
 
 export interface Workers {
   /**
-   * Serves what the backend's folder holds now, with these bindings. A bundle that does not start leaves the last one
-   * serving. @returns whether there was anything new. @throws Error when the new bundle does not start.
+   * Serves the bundle that the backend's folder holds now, with these bindings.
+   * @returns whether anything was new. @throws Error when the new bundle does not start. The last one serves on then.
    */
   update(bindings: Record<string, string>): Promise<boolean>
   stop(): Promise<void>
@@ -50,11 +51,11 @@ export async function startWorkers({
     port: 0,
     unsafeHandleRuntimeRestart: onRestart,
     r2Persist: storage,
-    cf: false, // else it asks the network for sample metadata of a request
+    cf: false, // otherwise miniflare asks the network for sample metadata of a request
     log: new Log(LogLevel.NONE),
     structuredWorkerdLogs: true,
     handleStructuredLogs({ message }: { message: string }) {
-      // what it says of a bundle that does not start is in the error too; miniflare refuses a handler that returns anything
+      // This line about a bundle that does not start is in the thrown error too. Miniflare refuses a handler that returns a value.
       if (!message.startsWith('service core:user:')) onLog(message)
     },
     workers: [
@@ -71,7 +72,7 @@ export async function startWorkers({
   })
   let serving = worker('backend', backend.out, backend.bindings)
   const runtime = new Miniflare(optionsWith(serving))
-  // miniflare ends the process at a signal, before Postgres is stopped in order: who starts it decides that
+  // Miniflare's handlers end this process at a signal, before Postgres is stopped in order. `stack start` handles signals itself.
   for (const [signal, listener] of signalHandlers()) {
     if (!handlers.some(([, known]) => known === listener)) process.removeListener(signal, listener)
   }
@@ -89,20 +90,20 @@ export async function startWorkers({
       try {
         await runtime.setOptions(optionsWith(next))
       } catch (error) {
-        await runtime.setOptions(optionsWith(serving)) // the port is dead until something that starts is set again
+        await runtime.setOptions(optionsWith(serving)) // until a bundle that starts is set again, miniflare's port is dead
         throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
       }
       serving = next
       return true
     },
     async stop() {
-      // miniflare ends workerd by SIGKILL: a request that hangs cannot hold it; the limit is for miniflare itself
+      // Miniflare kills workerd, which no hanging request can delay. The limit is for miniflare itself.
       await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
     },
   }
 }
 
-/** Those that the routes of a built project declare. */
+/** @returns the bindings of the limits that the routes of a built project declare. */
 function rateLimitsIn(out: string): NonNullable<WorkerOptions['ratelimits']> {
   const { routes } = JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable
   const limits = routes.flatMap(({ limit }) => (limit ? [limit] : []))
@@ -132,7 +133,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     compatibilityFlags,
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
-    // whoever uses a database exports it; a variable of that name takes its place
+    // A bundle with the database driver exports this class. A variable of that name replaces the binding.
     ...(fs.existsSync(path.join(out, 'driver.js')) && bindings['STACK_POOL'] === undefined
       ? { durableObjects: { STACK_POOL: 'StackPool' } }
       : {}),
@@ -140,7 +141,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
   }
 }
 
-/** What a bundle threw while it was loaded, at its place in the source; workerd's own words for the rest. */
+/** The error that a bundle threw while it was loaded, at its place in the source. Other errors stay as workerd words them. */
 function startFailure(error: Error, outs: Record<string, string>): Error {
   const thrown = /service core:user:(\w+): Uncaught (.*?)","context_depth"/.exec(error.message)
   if (!thrown) return error
@@ -149,7 +150,7 @@ function startFailure(error: Error, outs: Record<string, string>): Error {
   return new Error(`the ${worker} worker does not start: ${createStackMapper(outs)(worker, text)}`)
 }
 
-/** `worker.js` first: the first module is the entry. Read now: what a later build writes is served when it is asked for. */
+/** Reads the modules, `worker.js` first, because the first one is the entry. A later build is served by `update` alone. */
 function modulesIn(out: string) {
   const names = fs.readdirSync(out).filter((name) => /\.(?:js|wasm)$/.test(name))
   return names

@@ -1,18 +1,18 @@
-/** What an isolate does at its first request: says what is mounted (contract 7.10), and listens for what nobody awaits. */
+/** The work of an isolate's first request: it logs the webhooks (contract 7.10), and listens for unhandled rejections. */
 import type { Call } from './call.ts'
 import { errorFields, writeLine } from './log.ts'
 import type { RouteTable } from './table.ts'
 import type { nameSecrets } from './webhooks/boot.ts'
 
-export function createBoot({ webhooks }: RouteTable, tell: typeof nameSecrets | undefined): (call: Call) => void {
+export function createBoot({ webhooks }: RouteTable, logSecrets: typeof nameSecrets | undefined): (call: Call) => void {
   let isBooted = false
   return (call) => {
     if (isBooted) return
     isBooted = true
-    // a rejection that nobody awaits would vanish: the runtime neither answers nor logs it
+    // the Workers runtime does not log unhandled rejections
     addEventListener('unhandledrejection', ({ reason }) => {
-      writeLine(call.env, 'error', 'a promise was rejected, and nobody awaited it', errorFields(reason))
+      writeLine(call.env, 'error', 'a promise was rejected, and no code handled it', errorFields(reason))
     })
-    tell?.(call, webhooks)
+    logSecrets?.(call, webhooks)
   }
 }

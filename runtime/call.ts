@@ -1,19 +1,18 @@
-/** One request while it is served: what every step of its path needs to know. */
+/** One request while it is served, with everything that each step of its path needs. */
 import type { LogLevel } from '../src/sdk/scope.ts'
 import { newId } from '../src/wire/ids.ts'
+import type { Env } from './env.ts'
 import { writeLine } from './log.ts'
 import { type Trace, traceOf } from './trace.ts'
-
-export type Env = Record<string, unknown>
 
 export interface Call {
   request: Request
   env: Env
-  /** `req_…`, in the log, in `x-request-id` and in every error. */
+  /** `req_…`: stands in the log, in `x-request-id` and in every error. */
   requestId: string
-  /** As sent: percent-encoded, without the query. */
+  /** The path as the client sent it: percent-encoded, without the query. */
   path: string
-  /** With its `?`, or empty. */
+  /** The query with its `?`, or an empty text. */
   search: string
   /** A route was found: the answer may depend on the caller. */
   varies: boolean
@@ -21,7 +20,7 @@ export interface Call {
   isPersonal: boolean
   /** The `sub` claim, once the access token was verified. */
   subject: string | undefined
-  /** Trace that the request belongs to, if it names one (W3C Trace Context). */
+  /** The trace that the request belongs to, if the request names one (W3C Trace Context). */
   trace: Trace | undefined
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void
   /** Keeps the isolate alive for work that outlives the answer. */
@@ -30,7 +29,7 @@ export interface Call {
 
 export function beginCall(request: Request, env: Env, context: ExecutionContext): Call {
   const requestId = newId('req_')
-  const { url } = request // each look at it makes a new text
+  const { url } = request // a getter that makes a new text at each access
   const afterHost = url.indexOf('/', url.indexOf('//') + 2)
   const query = url.indexOf('?', afterHost)
   const trace = traceOf(request.headers)
@@ -50,25 +49,8 @@ export function beginCall(request: Request, env: Env, context: ExecutionContext)
   }
 }
 
-/** @returns the name in `/webhooks/<name>`, still as sent; `undefined` for every path outside the reserved segment. */
+/** @returns the name in `/webhooks/<name>` as the client sent it; `undefined` for every other path. */
 export function webhookName(path: string): string | undefined {
   if (path === '/webhooks') return ''
   return path.startsWith('/webhooks/') ? path.slice('/webhooks/'.length) : undefined
-}
-
-/** A binding that is text, or `undefined` when it is absent or empty. */
-export function textBinding(env: Env, name: string): string | undefined {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** The stack's base URL, without a slash at its end (contract 1.2). */
-export function stackUrl(env: Env): string | undefined {
-  return textBinding(env, 'STACK_URL')?.replace(/\/+$/, '')
-}
-
-/** The `iss` of tokens that this stack's own auth worker issues (contract 1.2). */
-export function ownIssuer(env: Env): string | undefined {
-  const base = stackUrl(env)
-  return base === undefined ? undefined : `${base}/auth`
 }

@@ -1,12 +1,12 @@
-/** Names the caller of a request, for everything that callers share: rate limits, and the pool's connections. */
+/** Names the caller of a request, because rate limits and the pool's connections are shared out by caller. */
 import type { Call } from './call.ts'
 
-/** Names the caller for whom one worker calls another. Only a request that came over a service binding is believed. */
+/** Header that names the caller for whom one worker calls another. It counts only in a request over a service binding. */
 export const callerHeader = 'x-stack-caller'
 
 /**
  * @returns `user <sub>` for a verified access token, else `ip <network>`. A request without the platform's own header came over
- * a service binding: it counts under the caller that the calling worker names, so that one user's calls take no other's turn.
+ * a service binding. It counts under the caller that the calling worker names.
  */
 export function callerOf({ subject, request }: Call): string {
   if (subject !== undefined) return `user ${subject}`
@@ -15,8 +15,8 @@ export function callerOf({ subject, request }: Call): string {
 }
 
 /**
- * The network of the address that the platform saw: an IPv4 address, or the first 64 bits of an IPv6 address, because a
- * subscriber has at least so many addresses to choose from.
+ * The network of the client's address: an IPv4 address, or the first 64 bits of an IPv6 address, because one subscriber can
+ * use every address below them.
  */
 export function networkOf(request: Request): string {
   const address = request.headers.get('cf-connecting-ip') ?? ''

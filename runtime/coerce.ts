@@ -1,17 +1,17 @@
-/** Text of an address or a header as the numbers, booleans and lists that its schema takes (contract 2.8). */
+/** Converts text of an address or a header to the numbers, booleans and lists that its schema takes (contract 2.8). */
 import type { Coercion, Parameter, TextForm } from './table.ts'
 
 export const texts = { listed, coerced }
 
-/** @returns text where a parameter stands once, a list where it is repeated, `undefined` where it is absent. */
+/** @returns text where a parameter occurs once, a list where it is repeated, `undefined` where it is absent. */
 function listed(query: URLSearchParams, name: string): string | string[] | undefined {
   const [first, ...others] = query.getAll(name)
   return first === undefined || others.length === 0 ? first : [first, ...others]
 }
 
 /**
- * @param value text, a list of texts, or for a whole query an object of both; anything else stays.
- * @returns the same value where text is of no form that the schema takes: the schema refuses it in its own words.
+ * @param value text, a list of texts, or for a whole query an object of both. Any other value is returned as it is.
+ * @returns text unchanged where it has no form that the schema takes, so that the schema's own message names the fault.
  */
 function coerced(parameter: Parameter, value: unknown): unknown {
   if (!('coerce' in parameter) || !parameter.coerce || value === undefined) return value
@@ -26,7 +26,7 @@ function coerced(parameter: Parameter, value: unknown): unknown {
   )
 }
 
-/** A list in a path or a header is one text: its items are separated by commas (RFC 9110, section 5.6.1; OpenAPI "simple"). */
+/** Splits a list in a path or a header at its commas (RFC 9110 section 5.6.1, OpenAPI style "simple"). */
 function split({ from }: Parameter, { one, list }: Coercion, value: unknown): string | string[] {
   const isJoined = (from === 'param' || from === 'header') && typeof value === 'string' && list && !one
   return isJoined ? value.split(',').map((item) => item.trim()) : (value as string | string[])
@@ -45,10 +45,10 @@ function read(text: string, forms: readonly TextForm[]): unknown {
   return text
 }
 
-/** As JSON writes a number: `Number()` alone would also take an empty text, `0x10` and spaces. */
+/** The form of a number in JSON. `Number()` alone would also accept an empty text, `0x10` and spaces. */
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
-/** Beyond 2^53 neighbours share one value: there a text is a number only where JavaScript writes that number the same. */
+/** Beyond 2^53 several integers have one value in JavaScript. There a text is converted only if JavaScript writes the number the same way. */
 function numberOf(text: string): number | undefined {
   if (!number.test(text)) return undefined
   const value = Number(text)

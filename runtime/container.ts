@@ -1,13 +1,13 @@
-/** The project's instances: one of each class per isolate, built at first use by the code that the build emits (contract 2.2). */
+/** The project's instances: one of each class in an isolate, built at its first use by the code that the build emits (contract 2.2). */
 import type { Scope } from './transact.ts'
 
-/** Builds an instance, and what it depends on, or gives the one that is built. */
+/** Returns the instance of a class. The first call builds the instance and its dependencies. */
 export type Builder = () => object
 
-/** @returns the instance of the component with that index. */
+/** @returns a function that returns the instance of the component with an index. */
 export function createContainer(builders: readonly Builder[], scope: Scope): (index: number) => object {
   const instances: object[] = []
-  // outside of the request that happens to be the first: what a constructor keeps, every later request would see
+  // built outside of the request's scope: a constructor could keep the first request's data for all later ones
   return (index) => {
     const build = builders[index]!
     instances[index] ??= scope ? scope.run(undefined, build) : build()

@@ -1,13 +1,13 @@
 /**
- * Which other origins' pages may read answers (Fetch, "CORS protocol"): those that the root module names, and nobody by
- * default. An origin is given back only where it stands in that list, and credentials never go with `*`.
+ * Headers that let pages of other origins read answers (Fetch, "CORS protocol"). By default no origin may. An origin is
+ * returned only where the root module lists it, and credentials are never allowed for `*`.
  */
 import type { Cors } from './table.ts'
 
 interface CorsPolicy {
-  /** Adds what the page of an allowed origin needs to read the answer. */
+  /** Adds the headers that let a page of an allowed origin read the answer. */
   apply(request: Request, response: Response): Response
-  /** The same for the question before a request: what may be sent. @param methods of the address. */
+  /** @returns the headers of a preflight's answer: the methods and headers that may be sent. @param methods of the address. */
   preflight(request: Request, methods: string): Record<string, string>
 }
 
@@ -21,7 +21,7 @@ export function createCors({ origins, credentials, headers, exposed, maxAge }: C
   }
   return {
     apply(request, response) {
-      // without this a cache would give one origin what was meant for another
+      // without this header a cache could answer one origin with the headers for another
       if (!isOpen) response.headers.append('vary', 'origin')
       const origin = originFor(request)
       if (origin === undefined) return response

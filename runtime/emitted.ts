@@ -1,4 +1,4 @@
-/** What the generated entry hands over beside the table: code, and of what not every project needs only what this one does. */
+/** The code that the generated entry passes beside the table. Optional parts are present only where the project needs them. */
 import type { texts } from './coerce.ts'
 import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
@@ -21,19 +21,19 @@ export interface Emitted {
   schemas: readonly BoundSchema[]
   /** Absent where every schema of an address or a header takes text. */
   texts?: typeof texts
-  /** Absent from a worker that uses none. */
+  /** Absent from a worker that uses no database. */
   openDatabase?: typeof createRequestDatabase
-  /** Absent where nobody can ask for the request. */
+  /** Absent where no code uses an ambient service. */
   scope?: Scope
-  /** Absent from a worker that no other origin's page may read. */
+  /** Absent where the root module declares no `cors`. */
   cors?: ReturnType<typeof createCors>
-  /** Absent from a worker without limits. */
+  /** Absent where no route declares a `limit`. */
   limitRate?: typeof limitRate
-  /** Absent from a worker without routes that administer the stack. */
+  /** Absent where no route administers the stack. */
   management?: { hasServiceRoleKey: typeof hasServiceRoleKey; requireKnownParameters: typeof requireKnownParameters }
-  /** Absent from the worker that has the vault itself. */
+  /** Absent from the auth worker, which has the vault itself. */
   mirror?: Mirror
-  /** Absent from a worker that mounts none. */
+  /** Absent from a worker without webhooks. */
   webhooks?: {
     createReceiver: typeof createReceiver
     nameSecrets: typeof nameSecrets

@@ -1,6 +1,6 @@
-/** A worker that other workers reach by RPC too: over a service binding alone, never over HTTP (contract 9.9). */
+/** A worker with methods that other workers call by RPC over a service binding. HTTP requests cannot reach them (contract 9.9). */
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { Env } from './call.ts'
+import type { Env } from './env.ts'
 import type { RpcMethod } from './table.ts'
 import type { Worker } from './worker.ts'
 

@@ -1,5 +1,5 @@
 /** Whether a caller may enter a route: first what the claims alone can refuse, then what the grants say (contract 4.1). */
-import { refuse } from '../src/sdk/errors.ts'
+import { httpError } from '../src/sdk/errors.ts'
 import { covers } from '../src/wire/permissions.ts'
 import { type Grants, noGrants } from './database/grants.ts'
 import { type Identity, isSignedIn } from './identity/identify.ts'
@@ -12,17 +12,17 @@ export function gateByClaims(gate: Gate, identity: Identity | null): void {
     return
   }
   if (!isSignedIn(identity)) {
-    if (gate.required) throw refuse('unauthorized')
+    if (gate.required) throw httpError('unauthorized')
     gateByGrants(gate, noGrants)
   }
   const isVerified = isSignedIn(identity) && identity.claims['email_verified'] === true
-  if (gate.verifiedEmail && !isVerified) throw refuse('email_not_verified')
+  if (gate.verifiedEmail && !isVerified) throw httpError('email_not_verified')
 }
 
-/** One answer for every request without the key, whatever else it carries (contract 9.7). */
-export const serviceRoleRequired = () => refuse('unauthorized', 'the service-role key is required')
+/** The same answer for every request without the key (contract 9.7). */
+export const serviceRoleRequired = () => httpError('unauthorized', 'the service-role key is required')
 
-const mayNotAdminister = () => refuse('forbidden', 'this credential may not administer the stack')
+const mayNotAdminister = () => httpError('forbidden', 'this credential may not administer the stack')
 
 /** A request without the service-role key. @throws HttpError 401 without a valid token, 403 for a token that is no operator's. */
 function gateOperator(admitted: true | 'key', identity: Identity | null): void {
@@ -36,10 +36,10 @@ export function gateByGrants(gate: Gate, grants: Grants): void {
   // the token names an operator, and the list of operators may have changed since it was issued
   if (gate.serviceRole !== undefined && !grants.operator) throw mayNotAdminister()
   if (gate.role !== undefined && !grants.roles.includes(gate.role)) {
-    throw refuse('forbidden', `this route requires the role "${gate.role}"`)
+    throw httpError('forbidden', `this route requires the role "${gate.role}"`)
   }
   const { permission } = gate
   if (permission !== undefined && !grants.permissions.some((held) => covers(held, permission))) {
-    throw refuse('forbidden', `this route requires the permission "${permission}"`)
+    throw httpError('forbidden', `this route requires the permission "${permission}"`)
   }
 }

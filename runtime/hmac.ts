@@ -1,9 +1,9 @@
-/** HMAC-SHA-256 keys, imported once for each secret: the secret itself is read from the environment at every request. */
+/** HMAC-SHA-256 keys, imported once for each secret. The secret itself is read from the environment at every request. */
 
-/** Finished keys, not promises of them: a request that is cut off must not leave the next one waiting. */
+/** Imported keys by secret. Promises are not kept: the Workers runtime may cancel the request that owns one. */
 const keys = new Map<string, CryptoKey>()
 
-/** @param secret its text is the key, as UTF-8; not empty. */
+/** @param secret a text that is not empty. Its UTF-8 bytes are the key. */
 export async function hmacKey(secret: string): Promise<CryptoKey> {
   const known = keys.get(secret)
   if (known) return known

@@ -1,5 +1,5 @@
-/** What each parameter of a handler receives. */
-import { refuse } from '../src/sdk/errors.ts'
+/** The arguments of a handler. */
+import { httpError } from '../src/sdk/errors.ts'
 import type { UserT } from '../src/sdk/user.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 import { parseBody } from './body.ts'
@@ -13,8 +13,8 @@ import type { Parameter } from './table.ts'
 
 /**
  * @param bytes the body, where a parameter takes it.
- * @throws HttpError 400 or 415 for a body that is not JSON, 400 with all fields for what no database can hold and for what a
- * schema refuses.
+ * @throws HttpError 400 or 415 for a body that is not JSON; 400 with all fields for text that Postgres cannot hold, and for
+ * values that a schema refuses.
  */
 export async function argumentsFor(
   call: Call,
@@ -31,13 +31,13 @@ export async function argumentsFor(
   const query = isQueried ? new URLSearchParams(call.search) : undefined
   const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query, texts))
   const unstorable = parameters.flatMap((parameter, index) => unstorableFields(parameter, values[index], body?.text))
-  if (unstorable[0]) throw invalid(unstorable)
+  if (unstorable[0]) throw fieldsError(unstorable)
   return parameters.some(hasSchema) ? validated(parameters, values, validators, texts) : values
 }
 
 const hasSchema = (parameter: Parameter) => 'schema' in parameter
 
-/** Every schema is asked, so that one answer names all that is wrong. */
+/** Validates with every schema, so that one answer names all violations. */
 async function validated(
   parameters: readonly Parameter[],
   values: readonly unknown[],
@@ -55,13 +55,13 @@ async function validated(
     if ('fields' in result) fields.push(...result.fields)
     else checked.push(result.value)
   }
-  if (fields[0]) throw invalid(fields)
+  if (fields[0]) throw fieldsError(fields)
   return checked
 }
 
-function invalid(fields: FieldError[]) {
+function fieldsError(fields: FieldError[]) {
   const [first] = fields
-  return refuse('invalid_request', `the request is not valid: ${first!.path}: ${first!.reason}`, { fields })
+  return httpError('invalid_request', `the request is not valid: ${first!.path}: ${first!.reason}`, { fields })
 }
 
 function argument(
@@ -87,7 +87,7 @@ function argument(
     case 'request':
       return call.request
     case 'user':
-      if (!user) throw refuse('unauthorized')
+      if (!user) throw httpError('unauthorized')
       return user
     case 'optionalUser':
       return user

@@ -1,18 +1,19 @@
 /**
- * Shares of what the requests of one isolate have in common. When a client goes away, the runtime may end its request without
- * running another line of it, `finally` included. So a share counts only as long as its holder renews it.
+ * Shares of a resource that the requests of one isolate have in common. When a client disconnects, the Workers runtime may
+ * end its request without running its `finally` blocks. So a share counts only as long as its holder renews it.
  */
 
 export interface Lease {
   renew(): void
-  /** @returns whether there was room; where there was none, the lease is what it was. */
+  /** @returns whether there was room. Where there was none, the share keeps its amount. */
   resize(amount: number): boolean
   release(): void
 }
 
 export interface Leases {
-  take(amount?: number): Lease | undefined
-  /** How many are held. */
+  /** @returns `undefined` where there is no room. */
+  acquire(amount?: number): Lease | undefined
+  /** Number of shares that are held. */
   count(): number
 }
 
@@ -22,7 +23,8 @@ interface Share {
 }
 
 /**
- * @param most what all may hold together. @param lifeMs how long a share counts without being renewed, in milliseconds.
+ * @param most largest sum of all shares.
+ * @param lifeMs milliseconds that a share counts without being renewed.
  * @param mayExceed a share that is the only one may be larger than `most`.
  */
 export function createLeases(most: number, lifeMs: number, mayExceed = false, now: () => number = Date.now): Leases {
@@ -37,7 +39,7 @@ export function createLeases(most: number, lifeMs: number, mayExceed = false, no
     for (const share of shares) if (share.renewedAt + lifeMs < now()) forget(share)
   }
 
-  /** @param own what the asking share holds already. */
+  /** @param own the amount that the asking share holds already. */
   function hasRoom(amount: number, own: number): boolean {
     return total - own + amount <= most || (mayExceed && total === own)
   }
@@ -47,7 +49,7 @@ export function createLeases(most: number, lifeMs: number, mayExceed = false, no
       renew() {
         share.renewedAt = now()
         if (shares.has(share)) return
-        shares.add(share) // its request was slow, and is alive after all
+        shares.add(share) // the request was slow: its share counts again
         total += share.amount
       },
       resize(amount) {
@@ -63,7 +65,7 @@ export function createLeases(most: number, lifeMs: number, mayExceed = false, no
   }
 
   return {
-    take(amount = 1) {
+    acquire(amount = 1) {
       if (!hasRoom(amount, 0)) forgetStale()
       if (!hasRoom(amount, 0)) return undefined
       const share = { amount, renewedAt: now() }

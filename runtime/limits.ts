@@ -1,5 +1,5 @@
-/** How often a route may be asked, counted by the platform's rate-limit binding: approximately, and in each place for itself (contract 2.7). */
-import { refuse } from '../src/sdk/errors.ts'
+/** Limits how often a caller may use a route. The platform's rate-limit binding counts approximately, and separately in each location (contract 2.7). */
+import { httpError } from '../src/sdk/errors.ts'
 import type { Call } from './call.ts'
 import { networkOf } from './caller.ts'
 import { type Identity, isSignedIn } from './identity/identify.ts'
@@ -10,12 +10,12 @@ interface RateLimiter {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
 
-/** @throws HttpError 429, or 503 where nobody counts: a limit that cannot be read stays shut. */
+/** @throws HttpError 429 beyond the limit, 503 where the binding cannot be read: a broken binding must not lift the limit. */
 export async function limitRate(call: Call, limit: RateLimit, identity: Identity | null): Promise<void> {
   const { binding, key, seconds, by } = limit
   const who = by === 'user' && isSignedIn(identity) ? `user ${identity.claims.sub}` : `ip ${networkOf(call.request)}`
   const answer = await ask(call, binding, `${key} ${who}`)
-  if (!answer.success) throw refuse('rate_limited', undefined, { headers: { 'retry-after': String(seconds) } })
+  if (!answer.success) throw httpError('rate_limited', undefined, { headers: { 'retry-after': String(seconds) } })
 }
 
 async function ask(call: Call, binding: string, key: string): Promise<{ success: boolean }> {
@@ -26,6 +26,6 @@ async function ask(call: Call, binding: string, key: string): Promise<{ success:
     return await limiter.limit({ key })
   } catch (error) {
     call.log('error', 'a rate limit could not be read', errorFields(error))
-    throw refuse('unavailable')
+    throw httpError('unavailable')
   }
 }

@@ -1,6 +1,7 @@
-/** Requests that administer the stack (contract 4.6, 9.7). Only a worker with such routes carries this module. */
-import { refuse } from '../src/sdk/errors.ts'
-import { type Call, textBinding } from './call.ts'
+/** Checks requests that administer the stack (contract 4.6, 9.7). Only a worker with such routes contains this module. */
+import { httpError } from '../src/sdk/errors.ts'
+import type { Call } from './call.ts'
+import { textBinding } from './env.ts'
 import { serviceRoleRequired } from './gates.ts'
 import type { Parameter } from './table.ts'
 
@@ -18,7 +19,7 @@ export async function hasServiceRoleKey({ request, env }: Call): Promise<boolean
   return isSame(given, key)
 }
 
-/** Compares digests, which have one length, so that the time taken tells nothing about the key. */
+/** Compares digests in constant time. Digests have equal lengths, so the time does not reveal the key's length either. */
 async function isSame(one: string, other: string): Promise<boolean> {
   const encoder = new TextEncoder()
   const [a, b] = await Promise.all([one, other].map((text) => crypto.subtle.digest('SHA-256', encoder.encode(text))))
@@ -26,7 +27,7 @@ async function isSame(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * A misspelt filter must not return everything: a route takes the query parameters that its handler declares, and no other.
+ * Refuses query parameters that the handler does not declare: with a misspelt filter a route would return everything.
  * @throws HttpError 400 `unknown_parameter`
  */
 export function requireKnownParameters({ search }: Call, parameters: readonly Parameter[]): void {
@@ -35,5 +36,5 @@ export function requireKnownParameters({ search }: Call, parameters: readonly Pa
   const unknown = [...new URLSearchParams(search).keys()].find((name) => !known.has(name))
   if (unknown === undefined) return
   const others = known.size === 0 ? 'this route takes none' : `this route takes ${[...known].join(', ')}`
-  throw refuse('unknown_parameter', `there is no query parameter ${JSON.stringify(unknown)}: ${others}`)
+  throw httpError('unknown_parameter', `there is no query parameter ${JSON.stringify(unknown)}: ${others}`)
 }

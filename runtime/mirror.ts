@@ -1,24 +1,25 @@
 /**
- * The environment's secrets, mirrored from the vault by RPC over `AUTH` into `env` and `process.env` (contract 9.9): what
- * is a binding stays one. Requests share a refresh, which yields plain data and is kept alive by the one that began it;
- * each waiter has a timer of its own.
+ * Mirrors the environment's secrets from the vault by RPC over `AUTH` into `env` and `process.env` (contract 9.9). A secret
+ * never replaces a binding. Requests share a refresh. It yields plain data, and the request that began it keeps it alive.
+ * Each waiting request has a timer of its own.
  */
 import type { MirroredSecrets } from '../src/wire/secrets.ts'
-import type { Call, Env } from './call.ts'
+import type { Call } from './call.ts'
+import type { Env } from './env.ts'
 import { errorFields } from './log.ts'
 
-/** How old the mirror may be. */
+/** Largest age of the mirror in milliseconds: a changed secret takes effect within it. */
 const freshMs = 5_000
-/** How soon one that was never there is asked for again. */
+/** Milliseconds between two attempts while no mirror is there: requests would otherwise fail for longer than the outage. */
 const emptyMs = 1_000
-/** How long a request waits for a newer one. */
-const patienceMs = 1_000
+/** Longest time in milliseconds that a request waits for a refresh. Then the last known secrets serve. */
+const waitMs = 1_000
 
 interface Vault {
   mirrorSecrets(known: string | null): Promise<MirroredSecrets | null>
 }
 
-/** @returns a promise only where there is something to wait for. */
+/** @returns a promise only while a refresh runs. */
 export type Mirror = (call: Call) => Promise<void> | undefined
 
 export function createMirror(): Mirror {
@@ -26,9 +27,10 @@ export function createMirror(): Mirror {
   /** Names that came from the vault. */
   let mirrored = new Set<string>()
   let attemptedAt = Number.NEGATIVE_INFINITY
-  /** Refreshes that were begun, and the one whose answer holds. */
+  /** Number of refreshes that were begun. */
   let begun = 0
-  let heard = 0
+  /** Number of the newest refresh that was answered. */
+  let answered = 0
   let refreshing: Promise<void> | undefined
 
   function apply(env: Env, entries: Record<string, string>): void {
@@ -36,24 +38,24 @@ export function createMirror(): Mirror {
     for (const target of targets) {
       for (const name of mirrored) if (!Object.hasOwn(entries, name)) delete target[name]
     }
-    const taken = new Set<string>()
+    const applied = new Set<string>()
     for (const [name, value] of Object.entries(entries)) {
-      if (!mirrored.has(name) && Object.hasOwn(env, name)) continue // a binding
-      taken.add(name)
+      if (!mirrored.has(name) && Object.hasOwn(env, name)) continue // the name is a binding
+      applied.add(name)
       for (const target of targets) target[name] = value
     }
-    mirrored = taken
+    mirrored = applied
   }
 
   async function refresh(call: Call, vault: Vault): Promise<void> {
     const number = ++begun
     try {
-      const told = await vault.mirrorSecrets(revision)
-      if (number < heard) return // later than the answer to a question that was asked after it
-      heard = number
-      if (!told) return
-      apply(call.env, told.entries)
-      revision = told.revision
+      const secrets = await vault.mirrorSecrets(revision)
+      if (number < answered) return // stale: a newer refresh was applied
+      answered = number
+      if (!secrets) return
+      apply(call.env, secrets.entries)
+      revision = secrets.revision
     } catch (error) {
       call.log('warn', 'the secrets of the vault could not be mirrored: the last known serve', errorFields(error))
     }
@@ -62,7 +64,7 @@ export function createMirror(): Mirror {
   return (call) => {
     const vault = call.env['AUTH'] as Vault | undefined
     if (!vault) return undefined
-    // a refresh whose owner was cancelled is forgotten by the next window
+    // the Workers runtime may have cancelled the owner of the last refresh: then this one takes its place
     if (Math.abs(Date.now() - attemptedAt) >= (revision === null ? emptyMs : freshMs)) {
       attemptedAt = Date.now()
       const mine = refresh(call, vault).finally(() => {
@@ -71,13 +73,13 @@ export function createMirror(): Mirror {
       refreshing = mine
       call.waitUntil(mine)
     }
-    return refreshing && patiently(refreshing)
+    return refreshing && waitFor(refreshing)
   }
 }
 
-async function patiently(refreshing: Promise<void>): Promise<void> {
-  const { promise: patience, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, patienceMs)
-  await Promise.race([refreshing, patience])
+async function waitFor(refreshing: Promise<void>): Promise<void> {
+  const { promise: timeout, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, waitMs)
+  await Promise.race([refreshing, timeout])
   clearTimeout(timer)
 }

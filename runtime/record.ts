@@ -1,4 +1,4 @@
-/** Names and values as they arrive: a name that stands once is text, one that is repeated a list. */
+/** Collects names and values into an object. A name that occurs once has a text, a repeated one has a list. */
 export function recordOf(pairs: Iterable<readonly [string, string]>): Record<string, string | string[]> {
   const entries = new Map<string, string | string[]>()
   for (const [name, value] of pairs) {

@@ -1,13 +1,13 @@
-/** How a result and an error become the answer (contract 2.3, 6). */
-import { HttpError, refuse } from '../src/sdk/errors.ts'
+/** Turns a handler's result or an error into the answer (contract 2.3, 6). Only this file builds the error envelope. */
+import { HttpError, httpError } from '../src/sdk/errors.ts'
 import type { ErrorEnvelope } from '../src/wire/envelope.ts'
 import type { Call } from './call.ts'
 import { CommitFailed, SqlError, Unavailable } from './database/unavailable.ts'
 import { errorFields } from './log.ts'
 
 /**
- * A `Response` is sent as it is, an `HttpError` as the envelope that throwing it gives, `undefined` is 204, anything else is JSON.
- * @throws for what JSON cannot hold.
+ * A `Response` is sent as it is, an `HttpError` as its envelope, `undefined` is 204, any other value is sent as JSON.
+ * @throws for a value that JSON cannot hold.
  */
 export function reply(call: Call, result: unknown, status: number): Response {
   if (result instanceof HttpError) return envelope(call, result)
@@ -16,7 +16,7 @@ export function reply(call: Call, result: unknown, status: number): Response {
     const { headers } = answer
     headers.set('x-request-id', call.requestId)
     if (!headers.has('x-content-type-options')) headers.set('x-content-type-options', 'nosniff')
-    // a handler that says how long its answer lives knows whose it is
+    // a handler that sets cache-control has decided itself who may see the answer
     if (call.isPersonal && !headers.has('cache-control')) headers.set('cache-control', 'no-store')
     if (call.varies && !/(?:^|[,\s])(?:authorization|\*)(?:[,\s]|$)/i.test(headers.get('vary') ?? '')) {
       headers.append('vary', 'authorization')
@@ -31,45 +31,46 @@ export function reply(call: Call, result: unknown, status: number): Response {
   return json(call, result, status)
 }
 
-/** What `OPTIONS` is told: the methods of the address, and nothing else (RFC 9110 section 9.3.7). */
+/** Answers `OPTIONS` with the methods of the address (RFC 9110 section 9.3.7). */
 export function options(call: Call, allow: string, others: Record<string, string> = {}): Response {
   const headers = { allow, 'cache-control': 'no-store', ...others }
   return reply(call, new Response(null, { status: 204, headers }), 204)
 }
 
-/** The envelope of whatever was thrown; the reason of what is not an `HttpError` only reaches the log. */
+/** Answers a thrown value with the error envelope. Unless it is an `HttpError`, its message only reaches the log. */
 export function fail(call: Call, error: unknown): Response {
   try {
-    return envelope(call, answerOf(call, error))
+    return envelope(call, httpErrorFor(call, error))
   } catch (unprintable) {
     call.log('error', 'the error could not be sent as it was thrown', errorFields(unprintable))
-    return envelope(call, refuse('internal_error'))
+    return envelope(call, httpError('internal_error'))
   }
 }
 
-function answerOf(call: Call, error: unknown): HttpError {
+function httpErrorFor(call: Call, error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof Unavailable) {
     call.log('error', 'the database is unavailable', errorFields(error))
-    return refuse('unavailable')
+    return httpError('unavailable')
   }
-  const known = sqlAnswer(error)
+  const known = sqlHttpError(error)
   call.log(known ? 'warn' : 'error', 'the request failed', errorFields(error))
-  return known ?? refuse('internal_error')
+  return known ?? httpError('internal_error')
 }
 
 /**
- * What an uncaught SQL error means to the caller (contract 2.13), also where it came up at COMMIT. The answer says
- * nothing of the statement, its values or its constraint.
+ * The answer to an SQL error that the handler did not catch, or that Postgres raised at COMMIT (contract 2.13). It does not
+ * contain the statement, its values or its constraint.
+ * @returns `undefined` for an error that is answered with 500.
  */
-function sqlAnswer(error: unknown): HttpError | undefined {
+function sqlHttpError(error: unknown): HttpError | undefined {
   const sql = error instanceof CommitFailed ? error.cause : error
   if (!(sql instanceof SqlError)) return undefined
-  // the routine tells a row that a policy refuses from a privilege that is missing: the latter is the project's mistake
-  if (sql.code === '42501' && sql.routine === 'ExecWithCheckOptions') return refuse('forbidden')
-  if (sql.code === '23505') return refuse('conflict')
+  // the routine distinguishes a row that a policy refuses from a missing privilege, which is the project's fault
+  if (sql.code === '42501' && sql.routine === 'ExecWithCheckOptions') return httpError('forbidden')
+  if (sql.code === '23505') return httpError('conflict')
   if (sql.code !== '40001' && sql.code !== '40P01') return undefined
-  return refuse('unavailable', undefined, { headers: { 'retry-after': '1' } })
+  return httpError('unavailable', undefined, { headers: { 'retry-after': '1' } })
 }
 
 function envelope(call: Call, { status, code, message, details }: HttpError): Response {
@@ -86,13 +87,14 @@ function envelope(call: Call, { status, code, message, details }: HttpError): Re
 
 function json(call: Call, body: unknown, status: number, headers?: Record<string, string>): Response {
   const text = JSON.stringify(body)
-  if (text === undefined) throw new TypeError(`a handler returned a ${typeof body}, which is no JSON`)
+  if (text === undefined) throw new TypeError(`a handler returned a ${typeof body}, which JSON cannot hold`)
   return new Response(text, { status, headers: ownHeaders(call, headers, status === 401 && call.varies) })
 }
 
 /**
- * The runtime's headers win over a project's, however the project writes their names.
- * @param asksForToken the 401 of a route names the scheme that it takes (RFC 9110 section 11.6.1), unless the project names its own.
+ * The runtime's headers replace a project's of the same name in any spelling.
+ * @param asksForToken adds `www-authenticate`, which the 401 of a route must have (RFC 9110 section 11.6.1), unless the project
+ * sets its own.
  */
 function ownHeaders(
   call: Call,

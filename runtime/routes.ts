@@ -1,13 +1,13 @@
 /**
- * What a request's path means, around the matcher that the build emits (build/emit/matcher.ts):
- * - literal segments win over parameters, from the left; case counts;
- * - one slash at the end does not count; an empty segment (`//`) matches nothing;
- * - percent-encoding is decoded once, in literals as in parameters; `%2F` is part of a value, never a separator;
- * - `HEAD` is answered by `GET`, `OPTIONS` by the methods of the path, and so is a method that the path does not have.
+ * Finds the route of a request with the matcher that the build emits (build/emit/matcher.ts):
+ * - Literal segments win over parameters, from the left. Case counts.
+ * - One slash at the end does not count. An empty segment (`//`) matches nothing.
+ * - Percent-encoding is decoded once, in literals as in parameters. `%2F` is part of a value, never a separator.
+ * - `HEAD` is answered by `GET`. `OPTIONS`, and a method without a route, are answered with the methods of the path.
  */
-import { refuse } from '../src/sdk/errors.ts'
+import { httpError } from '../src/sdk/errors.ts'
 
-/** Index of the route in the table, and the parameters' values in the order of the path. */
+/** Index of the route in the table, then the parameters' values in the order of the path. */
 export type Match = readonly [route: number, ...values: string[]]
 
 /** The emitted matcher. @param path decoded. */
@@ -15,7 +15,7 @@ export type Matcher = (method: string, path: string) => Match | undefined
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Stands for an encoded slash while a path is matched: no path holds it, and nothing that is decoded gives it. */
+/** Stands for an encoded slash while a path is matched. Half of a surrogate pair can occur neither in a path nor in decoded UTF-8. */
 const slash = '\ud800'
 
 /**
@@ -27,19 +27,19 @@ export function findRoute(match: Matcher, method: string, path: string): Match {
   if (!path.includes('%')) {
     const found = match(wanted, path)
     if (found) return found
-    throw unmatched(match, path)
+    throw unmatchedError(match, path)
   }
   const decoded = decode(path)
   const found = match(wanted, decoded)
-  if (!found) throw unmatched(match, decoded)
+  if (!found) throw unmatchedError(match, decoded)
   const [route, ...values] = found
   return [route, ...values.map((value) => value.replaceAll(slash, '/'))]
 }
 
-/** The value of `allow` for a path. @throws HttpError 404 where no method has a route, 400 for a malformed encoding. */
+/** @returns the value of `allow` for a path. @throws HttpError 404 where no method has a route, 400 for a malformed encoding. */
 export function allowedMethods(match: Matcher, path: string): string {
   const allowed = methodsAt(match, path.includes('%') ? decode(path) : path)
-  if (allowed.length === 0) throw refuse('not_found')
+  if (allowed.length === 0) throw httpError('not_found')
   return allowed.join(', ')
 }
 
@@ -49,10 +49,10 @@ function methodsAt(match: Matcher, decoded: string): string[] {
   return routed.length > 0 ? [...routed, 'OPTIONS'] : []
 }
 
-function unmatched(match: Matcher, decoded: string) {
+function unmatchedError(match: Matcher, decoded: string) {
   const allow = methodsAt(match, decoded).join(', ')
-  if (allow === '') return refuse('not_found')
-  return refuse('method_not_allowed', `this address answers ${allow}`, { headers: { allow } })
+  if (allow === '') return httpError('not_found')
+  return httpError('method_not_allowed', `this address answers ${allow}`, { headers: { allow } })
 }
 
 function decode(path: string): string {
@@ -60,6 +60,6 @@ function decode(path: string): string {
     return decodeURIComponent(path.replaceAll(/%2f/gi, slash))
   } catch {
     const reason = 'the path is not valid percent-encoded UTF-8'
-    throw refuse('invalid_request', reason, { fields: [{ path: 'path', reason }] })
+    throw httpError('invalid_request', reason, { fields: [{ path: 'path', reason }] })
   }
 }

@@ -1,16 +1,16 @@
-/** Schemas of request data: whatever implements Standard Schema (standardschema.dev), bound at build. */
+/** Schemas of request data: objects that implement Standard Schema (standardschema.dev), bound at build. */
 import type { StandardSchema } from '../src/sdk/schema.ts'
 import type { FieldError } from '../src/wire/envelope.ts'
 
 export type Validate = (value: unknown) => Promise<{ value: unknown } | { fields: FieldError[] }>
 
 /**
- * A schema, and what it is given to: like `@Body() of OrdersController.create`. The value of a named parameter is called by its
- * name, and what is in it by name and path.
+ * A schema, the parameter that it belongs to (like `@Body() of OrdersController.create`), and the name of the whole value in
+ * messages. Where `isNamed` is set, the paths of violations begin with that name.
  */
 export type BoundSchema = readonly [schema: unknown, what: string, whole: string, isNamed?: boolean]
 
-/** @throws TypeError when one of them is none: the worker does not start. */
+/** @throws TypeError for a value that is not a Standard Schema: the worker does not start. */
 export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
   return schemas.map(([schema, what, whole, isNamed = false]) => {
     if (!isSchema(schema)) throw new TypeError(`${what} is given something that is no Standard Schema`)
@@ -19,7 +19,7 @@ export function createValidators(schemas: readonly BoundSchema[]): Validate[] {
       if (!result.issues) return { value: result.value }
       return {
         fields: result.issues.map(({ path = [], message }) => ({
-          // a library's own list may make another of its kind when it is mapped: arktype's does
+          // Array.from, because map() on arktype's list would return a list of its own class
           path: shortened(Array.from(isNamed ? [whole, ...path] : path, keyOf).join('.')) || whole,
           reason: shortened(message),
         })),
@@ -32,7 +32,7 @@ function keyOf(part: PropertyKey | { readonly key: PropertyKey }): string {
   return String(typeof part === 'object' ? part.key : part)
 }
 
-/** What a client sent is quoted, up to 200 characters of it. */
+/** Cuts a text that may quote the client's input to 200 characters, so that a long input does not come back whole. */
 export function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }

@@ -1,17 +1,17 @@
-/** Text that neither Postgres nor JSON of Postgres can hold: NUL, and half of a surrogate pair. It is the request's fault, so it is refused before the handler. */
+/** Finds text that Postgres cannot hold: NUL, and half of a surrogate pair. The client sent it, so the request is refused before the handler. */
 import type { FieldError } from '../src/wire/envelope.ts'
 import { shortened } from './schemas.ts'
 import type { Parameter } from './table.ts'
 
-/** One answer names so many fields at the most. */
+/** Largest number of fields that one answer names: a body may have any number. */
 const mostFields = 20
 
 const reason = 'the text holds a character that cannot be stored: U+0000, or half of a surrogate pair'
 
-/** An escape of U+0000, or of half of a surrogate pair; behind it may stand the other half. */
+/** An escape of U+0000, or of half of a surrogate pair, whose other half may follow. */
 const suspect = /\\u(?:0000|d[89a-f])/i
 
-/** @param bodyText the body as it was sent: only an escape can stand for such a character in JSON. */
+/** @param bodyText the body as the client sent it. JSON in UTF-8 can hold such a character only as an escape. */
 export function unstorableFields(parameter: Parameter, value: unknown, bodyText: string | undefined): FieldError[] {
   switch (parameter.from) {
     case 'param':
@@ -33,7 +33,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-/** Without recursion: a body may be nested deeper than the stack is. */
+/** Uses no recursion, because a deeply nested body would overflow the call stack. */
 function unstorableWithin(root: unknown, whole: string): FieldError[] {
   const found: FieldError[] = []
   const stack: { value: unknown; path: string }[] = [{ value: root, path: '' }]
@@ -42,7 +42,7 @@ function unstorableWithin(root: unknown, whole: string): FieldError[] {
     if (typeof value === 'string') {
       if (!isStorable(value)) found.push({ path: path || whole, reason })
     } else if (typeof value === 'object' && value !== null) {
-      const entries = Object.entries(value).reverse() // the stack gives them back in their order
+      const entries = Object.entries(value).reverse() // the stack returns them in their original order
       if (entries.some(([key]) => !isStorable(key))) found.push({ path: path || whole, reason })
       for (const [key, inner] of entries) {
         if (typeof inner === 'string' || typeof inner === 'object') {

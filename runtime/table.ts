@@ -1,23 +1,23 @@
 /**
- * The route table: what the build knows of a project and the runtime performs. Plain data, also written as
- * `.stack/table.json` (contract 8.4); the only type that `build/` and `runtime/` share.
+ * The route table: the project's declarations as plain data. The build writes it, also as `.stack/table.json` (contract 8.4),
+ * and the runtime performs it. It is the only type that `build/` and `runtime/` share.
  */
 import type { Scheme, WebhookProvider } from '../src/wire/webhook-schemes.ts'
 
 export interface RouteTable {
   /** The database roles that requests of this worker are bound to (contract 5.1). */
   databaseRoles: { caller: string; service: string }
-  /** Every class that is constructed, dependencies before dependents; the generated entry builds them in this order. */
+  /** Every class that is constructed. Dependencies stand before their dependents. */
   container: Component[]
   routes: Route[]
   webhooks: Webhook[]
-  /** Absent: other workers reach this one as anybody does. */
+  /** Methods for other workers. Absent: other workers reach this one by HTTP requests only. */
   rpc?: RpcMethod[]
   /** Absent: no other origin's page may read an answer. */
   cors?: Cors
 }
 
-/** Whole: what the declaration leaves out has its default. */
+/** The declaration with its defaults. */
 export interface Cors {
   /** `https://app.example`, or `*` alone. */
   origins: string[]
@@ -32,14 +32,14 @@ export interface Cors {
 
 export interface Component {
   class: string
-  /** Relative to the project. */
+  /** Path relative to the project's folder. */
   file: string
   line: number
-  /** Indices into `container`, one for each constructor parameter; `null` leaves the parameter its default. */
+  /** Indices into `container`, one for each constructor parameter. `null` leaves the parameter its default. */
   dependencies: (number | null)[]
 }
 
-/** A method that a service binding offers, under its own name; it acts for nobody. */
+/** A method that other workers call under its own name over a service binding. It runs without a user. */
 export interface RpcMethod {
   /** Index into `container`. */
   target: number
@@ -69,14 +69,14 @@ export interface Route {
   limit?: RateLimit
 }
 
-/** How often one caller may ask; the platform counts (contract 2.7). */
+/** Largest number of requests of one caller in a period. The platform counts them (contract 2.7). */
 export interface RateLimit {
-  /** Of the Workers runtime: one for each pair of requests and seconds. */
+  /** Name of the rate-limit binding: one for each pair of `requests` and `seconds`. */
   binding: string
   requests: number
   seconds: 10 | 60
   by: 'user' | 'ip'
-  /** What is counted together: a route, or a controller. */
+  /** Names the route or the controller whose requests are counted together. */
   key: string
 }
 
@@ -95,7 +95,7 @@ export interface Gate {
   decidedBy: 'route' | 'controller' | 'application' | 'default'
 }
 
-/** `schema` is an index into the schemas that the generated entry passes, `position` one into the path's parameters. */
+/** `schema` is an index into the schemas that the generated entry passes, `position` an index into the path's parameters. */
 export type Parameter =
   | { from: 'param'; name: string; position: number; schema?: number; coerce?: Coercion }
   | { from: 'query' | 'header'; name: string; schema?: number; coerce?: Coercion }
@@ -104,13 +104,13 @@ export type Parameter =
   | { from: 'wholeQuery'; schema?: number; coerce?: { named: [name: string, Coercion][]; rest?: Coercion } }
   | { from: 'request' | 'user' | 'optionalUser' | 'requestId' | 'client' }
 
-/** What text may be read as before its schema sees it (contract 2.8). */
+/** Forms that text is converted from before its schema validates it (contract 2.8). */
 export type TextForm = 'number' | 'boolean'
 
 export interface Coercion {
-  /** One text becomes the first of these that it is a form of, else it stays text; absent where the schema takes lists alone. */
+  /** Forms of a single text, tried in order. Text of no form stays text. Absent where the schema takes only lists. */
   one?: TextForm[]
-  /** The schema takes a list, and these are the forms of its items. */
+  /** Forms of the items. Absent where the schema takes no list. */
   list?: TextForm[]
 }
 
@@ -121,19 +121,19 @@ export interface Webhook {
   class: string
   file: string
   line: number
-  /** The preset that was named, or `null` for a `signature` block. */
+  /** The declared preset, or `null` for a `signature` block. */
   provider: WebhookProvider | null
   scheme: Scheme
   /**
-   * Vault entries: what deliveries are signed with, during a rotation what they were signed with (contract 7.5), and the
-   * token that a `subscribe` handshake must name.
+   * Names of vault entries: the secret of the signatures, during a rotation the previous one (contract 7.5), and the token of
+   * a `subscribe` handshake.
    */
   secret: { env: string; previous?: string; verify?: string }
-  /** As the sender was given it, without a query. */
+  /** The URL that is configured at the provider, without a query. */
   publicUrl?: string
   /** Each delivery is handled once (contract 7.7). */
   dedupe?: true
-  /** Deliveries are kept for so many days (contract 7.8). */
+  /** Number of days that deliveries are kept (contract 7.8). */
   record?: { days: number }
   maxBodyBytes?: number
   events: { key: string; handler: string }[]

@@ -1,19 +1,19 @@
 /** The trace that a request belongs to (W3C Trace Context, https://www.w3.org/TR/trace-context/). */
 
 export interface Trace {
-  /** Go into every line of the request's log. */
+  /** Fields of every line of the request's log. */
   fields: { trace_id: string; span_id: string }
-  /** Headers for the requests that this one causes: its own span is their parent. */
+  /** Headers for the requests that the runtime sends on behalf of this one. Its own span is their parent. */
   headers: Record<string, string>
 }
 
-/** Version 00 ends after the flags. A later version may have more fields, of which the first four are read as version 00 has them. */
+/** Version 00 ends after the flags. A later version may append fields, and begins with the same four. */
 const traceparent = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-.*)?$/
 
-/** The specification asks for 512 characters at least to be passed on; more is dropped whole. */
+/** Longest `tracestate` in characters that is passed on: the specification requires at least 512. A longer one is dropped. */
 const longestState = 512
 
-/** @returns `undefined` where there is no trace, or the header is malformed: a malformed one starts no trace of ours. */
+/** @returns `undefined` where the header is absent or malformed. */
 export function traceOf(headers: Headers): Trace | undefined {
   const header = headers.get('traceparent')
   if (header === null) return undefined

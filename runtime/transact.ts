@@ -1,13 +1,14 @@
-/** The work of a request: inside its scope, and inside its transactions. */
+/** Runs the work of a request inside its scope and its transactions. */
 import type { scope } from '../src/sdk/scope.ts'
-import { type Call, stackUrl, textBinding } from './call.ts'
+import type { Call } from './call.ts'
 import { callerHeader, callerOf } from './caller.ts'
 import type { RequestDatabase } from './database/transaction.ts'
+import { stackUrl, textBinding } from './env.ts'
 
-/** What carries the request to whoever asks for it; absent where the build found nobody who could: it is not free. */
+/** Carries the request to the ambient services. Absent where no code uses one, because every await then costs less. */
 export type Scope = typeof scope | undefined
 
-/** The work's end decides the fate of both transactions (contract 2.4). */
+/** Commits both transactions when the work returns, and rolls them back when it throws (contract 2.4). */
 export async function inTransaction<T>(
   scope: Scope,
   call: Call,
@@ -35,7 +36,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Calls of the auth worker. The service-role key is sent only over the `AUTH` binding, never to a network (contract 2.5). */
+/** Calls the auth worker. The service-role key is sent only over the `AUTH` binding (contract 2.5). */
 function manager(call: Call) {
   const { env } = call
   return async (method: 'GET' | 'PUT' | 'DELETE', path: string): Promise<Response> => {
@@ -43,7 +44,7 @@ function manager(call: Call) {
     const key = textBinding(env, 'SERVICE_ROLE_KEY')
     if (!auth) throw new Error('the service binding AUTH is not set')
     if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
-    // the binding decides who answers; the host in the address is for the auth worker's own log
+    // the binding decides which worker answers: the host of the address only appears in that worker's log
     const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
     const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key }
     return auth.fetch(`${origin}/v1/management/auth${path}`, { method, headers, redirect: 'manual' })

@@ -1,12 +1,13 @@
 /** The request path on one screen: a request meets its row of the table. */
-import { refuse } from '../src/sdk/errors.ts'
-import { takeBody } from './body.ts'
+import { httpError } from '../src/sdk/errors.ts'
+import { readBody } from './body.ts'
 import { createBoot } from './boot.ts'
-import { beginCall, type Call, type Env, webhookName } from './call.ts'
+import { beginCall, type Call, webhookName } from './call.ts'
 import { callerHeader } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
+import type { Env } from './env.ts'
 import { gateByClaims, gateByGrants } from './gates.ts'
 import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
@@ -19,7 +20,7 @@ import { inTransaction } from './transact.ts'
 
 export interface Worker {
   fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response>
-  /** What another worker asks for by RPC: within a transaction, like a request. */
+  /** Runs a method for another worker that calls it by RPC: within a transaction, like a request. */
   perform(method: RpcMethod, values: readonly unknown[], env: Env, context: ExecutionContext): Promise<unknown>
 }
 
@@ -41,7 +42,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined) {
-      if (!receive) throw refuse('not_found', `no webhook named ${name}`)
+      if (!receive) throw httpError('not_found', `no webhook named ${name}`)
       return receive(call, name)
     }
     if (call.request.method === 'OPTIONS') {
@@ -53,21 +54,21 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const hasKey = route.gate.serviceRole !== undefined && (await management!.hasServiceRoleKey(call))
-    const identity = hasKey ? null : await identify(call) // the key wins over a token beside it
+    const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
-    const body = await takeBody(call, route)
+    const body = await readBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity)
     return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
-      else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // anonymous, or the session was ended
+      else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
       if (route.gate.serviceRole !== undefined) management!.requireKnownParameters(call, route.parameters)
       const user = identity && grants && userOf(identity, grants.roles)
       const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
-      return reply(call, result, route.status) // a result that cannot be sent must fail before it is committed
+      return reply(call, result, route.status) // a result that cannot be sent must fail before the commit
     })
   }
 

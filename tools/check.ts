@@ -1,4 +1,4 @@
-/** Every check that is no test: types per room, lint and format, dead code, and the package as somebody installs it. */
+/** Every check that is no test: types per room, lint and format, dead code, and the package in an empty folder. */
 import { spawn, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'

@@ -5,9 +5,9 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Route } from '../runtime/table.ts'
 import { build } from '../build/index.ts'
 import { authTarget } from '../build/targets.ts'
+import type { Route } from '../runtime/table.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 

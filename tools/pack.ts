@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`, the package as it is published: JavaScript for Node (which strips no types below node_modules), sources for
- * what the compiler bundles, types for projects, and a package.json without what only a clone needs.
+ * Makes `dist/`, the package as it is published: JavaScript for Node, which strips no types below node_modules, the sources that
+ * the compiler bundles, types for projects, and a package.json without the fields that only a clone needs.
  */
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
@@ -9,6 +9,7 @@ import path from 'node:path'
 const root = path.resolve(import.meta.dirname, '..')
 const dist = path.join(root, 'dist')
 
+/** @returns the folder of the package. */
 export function pack(): string {
   fs.rmSync(dist, { recursive: true, force: true })
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
@@ -38,5 +39,3 @@ function publishedManifest(): object {
   }
   return { name, version, description, type, bin, exports, engines, dependencies, optionalDependencies }
 }
-
-if (import.meta.main) process.stderr.write(`${pack()}\n`)

@@ -1,4 +1,4 @@
-/** A thread that is hostile until it is told to stop. */
+/** A thread that sends hostile requests until a message stops it. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Flood, huge, repeated, stalled, type Target } from '../../test/support/floods.ts'
 

@@ -1,18 +1,19 @@
-/** What a plain client of one user waits while another client is hostile, against what it waits in calm: the aim is three times. */
+/** Compares the waits of one user's client beside a hostile client with its waits in calm. The aim is at most 3 times. */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { findPort } from '../../local/ports.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
-import { ms, say } from '../say.ts'
+import { ms, printRow } from '../print-row.ts'
 import type { FloodJob, FloodName } from './flood.ts'
 import { writeProject } from './project.ts'
 
-/** Each measurement: long enough for 300 answers. */
+/** Duration of a measurement, in seconds: long enough for 300 answers. */
 const seconds = 8
-/** Between two requests of the plain client, in milliseconds. */
+/** Pause between two requests of the plain client, in milliseconds. */
 const pauseMs = 10
+/** Largest ratio of the two waits that counts as available. */
 const aim = 3
 
 const floods: Record<FloodName, string> = {
@@ -35,13 +36,13 @@ export async function benchAvailability(): Promise<void> {
     await latencies(url, plain)
     console.log('beside a hostile client, p99 of another user’s request')
     let calm = await p99(url, plain)
-    say('  in calm', ms(calm))
+    printRow('  in calm', ms(calm))
     for (const [name, what] of Object.entries(floods) as [FloodName, string][]) {
       const stop = await start({ name, url, token: attacker })
       const beside = await p99(url, plain)
       await stop()
       const again = await p99(url, plain)
-      say(`  ${what}`, ms(beside), beside / ((calm + again) / 2), `aim: at most ${aim} ×`)
+      printRow(`  ${what}`, ms(beside), beside / ((calm + again) / 2), `aim: at most ${aim} ×`)
       calm = again
     }
   } finally {
@@ -78,7 +79,7 @@ async function p99(url: string, token: string): Promise<number> {
   return sorted[Math.floor(sorted.length * 0.99)]!
 }
 
-/** In a thread of its own: the plain client must not wait for it. @returns what ends it. */
+/** Starts a hostile client in a thread of its own, for which the plain client does not wait. @returns a function that ends it. */
 async function start(job: FloodJob): Promise<() => Promise<unknown>> {
   const thread = new Worker(new URL('./flood.ts', import.meta.url), { workerData: job })
   await new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject))

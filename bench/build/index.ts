@@ -9,7 +9,7 @@ import { matcherSource } from '../../build/emit/matcher.ts'
 import { build } from '../../build/index.ts'
 import { projectTarget } from '../../build/targets.ts'
 import { pack } from '../../tools/pack.ts'
-import { ms, say } from '../say.ts'
+import { ms, printRow } from '../print-row.ts'
 import { interleave, median } from '../statistics.ts'
 import { bareWorker, spawnToFirstAnswer } from '../workerd.ts'
 import { checkTime } from './client-types.ts'
@@ -74,18 +74,23 @@ async function benchCompile(folder: string): Promise<void> {
       number,
     ]
     costs.set(classes, own)
-    say(`${classes} classes: a plain ts-morph scan`, ms(peer))
-    say(
+    printRow(`${classes} classes: a plain ts-morph scan`, ms(peer))
+    printRow(
       `${classes} classes: read, checked, table and entry emitted`,
       ms(own),
       own / peer,
       classes === 1000 ? '≤ 0.75' : undefined,
     )
-    say(`${classes} classes: nothing changed`, ms(unchanged), unchanged / peer, classes === 1000 ? '≤ 0.10' : undefined)
+    printRow(
+      `${classes} classes: nothing changed`,
+      ms(unchanged),
+      unchanged / peer,
+      classes === 1000 ? '≤ 0.10' : undefined,
+    )
     if (classes === 3000) {
       fs.rmSync(path.join(root, '.stack'), { recursive: true })
       const { mebibytes } = child('build', root)
-      say(
+      printRow(
         '3000 classes: most memory, compiled / built',
         `${Math.round(Math.max(...memory))} / ${Math.round(mebibytes)} MiB`,
         undefined,
@@ -93,7 +98,7 @@ async function benchCompile(folder: string): Promise<void> {
     }
   }
   const perClass = (from: number, to: number) => (costs.get(to)! - costs.get(from)!) / (to - from)
-  say(
+  printRow(
     'cost of a class, 1000 to 3000 against 100 to 1000',
     '',
     perClass(1000, 3000) / perClass(100, 1000),
@@ -149,9 +154,9 @@ async function benchWatch(folder: string): Promise<void> {
       if (!isSame) throw new Error(`${what}: not what a clean build gives`)
     }
     all.push(...values)
-    say(what, ms(median(values)))
+    printRow(what, ms(median(values)))
   }
-  say('all of them, each byte for byte a clean build', ms(median(all)), median(all) / 40, '≤ 1 × 40 ms')
+  printRow('all of them, each byte for byte a clean build', ms(median(all)), median(all) / 40, '≤ 1 × 40 ms')
   await compiler.close()
 }
 
@@ -176,8 +181,8 @@ async function benchServed(folder: string): Promise<void> {
     served.push(workerAt - began)
     documented.push(performance.now() - began)
   }
-  say('to the worker', ms(median(served)))
-  say('to client.d.ts and openapi.json', ms(median(documented)), median(documented) / median(served))
+  printRow('to the worker', ms(median(served)))
+  printRow('to client.d.ts and openapi.json', ms(median(documented)), median(documented) / median(served))
   await compiler.close()
 }
 
@@ -225,8 +230,8 @@ async function benchBundle(folder: string): Promise<void> {
   const sdk = path.join(packageRoot, 'src/sdk/index.ts')
   const erasing = projectSources(program, sdk, () => [], new Map())
   const values = { decorated: await bundle([external]), erased: await bundle([external, erasing]) }
-  say('with its decorators', `${Math.round(values.decorated.bytes / 1024)} KiB`)
-  say(
+  printRow('with its decorators', `${Math.round(values.decorated.bytes / 1024)} KiB`)
+  printRow(
     'with its decorators erased',
     `${Math.round(values.erased.bytes / 1024)} KiB`,
     values.erased.bytes / values.decorated.bytes,
@@ -254,10 +259,10 @@ async function benchRouters(): Promise<void> {
   const values = await interleave(15, variants)
   const emitted = median(values['emitted']!)
   const targets: Record<string, string> = { 'hono SmartRouter': '≥ 4', memoirist: '≥ 1.1' }
-  say('emitted', `${emitted.toFixed(2)} M/s`)
+  printRow('emitted', `${emitted.toFixed(2)} M/s`)
   for (const { name } of routers) {
     const rate = median(values[name]!)
-    say(name, `${rate.toFixed(2)} M/s`, emitted / rate, targets[name])
+    printRow(name, `${rate.toFixed(2)} M/s`, emitted / rate, targets[name])
   }
 }
 
@@ -289,9 +294,9 @@ export class AppModule {}
     routes: () => spawnToFirstAnswer([{ name: 'worker.js', contents: worker }], {}, address),
   })
   const [bare, routes] = [median(values['bare']!), median(values['routes']!)]
-  say('a bare handler', ms(bare))
-  say('200 routes, with all of the runtime', ms(routes), routes / bare)
-  say('the difference', `${(routes - bare).toFixed(1)} ms`, (routes - bare) / 2.5, '≤ 1 × 2.5 ms')
+  printRow('a bare handler', ms(bare))
+  printRow('200 routes, with all of the runtime', ms(routes), routes / bare)
+  printRow('the difference', `${(routes - bare).toFixed(1)} ms`, (routes - bare) / 2.5, '≤ 1 × 2.5 ms')
 }
 
 /** Measures the cost of typed clients for a type check: a whole `tsc` process over 1000 routes and five calls. */
@@ -300,8 +305,8 @@ async function benchClient(folder: string): Promise<void> {
   const hc = checkTime('hc', 1000)
   const source = await flatClient(folder)
   const flat = checkTime('flat', 1000, () => source)
-  say("hono's inferred client", ms(hc))
-  say('client.d.ts', ms(flat), flat / hc)
+  printRow("hono's inferred client", ms(hc))
+  printRow('client.d.ts', ms(flat), flat / hc)
 }
 
 async function flatClient(folder: string): Promise<Record<string, string>> {

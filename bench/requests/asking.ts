@@ -1,6 +1,4 @@
-/** Requests as the bytes that are sent. */
-
-/** @param json of the body. */
+/** Makes a request as the bytes that are sent. @param json the body. */
 export function request(method: 'GET' | 'POST', path: string, token?: string, json?: string): Buffer[] {
   const lines = [
     `${method} ${path} HTTP/1.1`,

@@ -1,4 +1,4 @@
-/** A Postgres with both schemas, and one person who may read and write notes. */
+/** A Postgres with both schemas, and one user who may read and write notes. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { userId } from './issuer.ts'
 export interface Database {
   port: number
   claimsKey: string
-  /** As the login of requests. @param port Postgres' own, or of a proxy before it. */
+  /** The URL of the login for requests. @param port the port of Postgres, or of a proxy before it. */
   url(port: number): string
   stop(): Promise<void>
 }
@@ -37,15 +37,15 @@ insert into auth.user_roles (user_id, role) values ('${userId}', 'writer');
 insert into public.notes (owner, text) select '${userId}', 'note ' || number from generate_series(1, 20) as number;
 `
 
-/** What the ten oldest notes of that person are, in the order of their ids. */
+/** The ten oldest notes of that user, in the order of their ids. */
 export const oldestNotes = Array.from({ length: 10 }, (_, index) => ({ id: `${index + 1}`, text: `note ${index + 1}` }))
 
-/** @param folder where the cluster and the keys are kept. */
+/** @param folder the folder of the cluster and the keys. */
 export async function startDatabase(folder: string): Promise<Database> {
   const keys = keysAt(path.join(folder, 'keys.json'))
   const { postgres: password, ...passwords } = keys.passwords
   const postgres = await startPostgres({ directory: path.join(folder, 'db'), password })
-  // it is in a process group of its own: a terminal's Ctrl-C does not reach it
+  // Postgres is in a process group of its own, which Ctrl-C in a terminal does not reach.
   const interrupted = () => void postgres.stop().finally(() => process.exit(130))
   process.once('SIGINT', interrupted)
   try {

@@ -1,4 +1,4 @@
-/** The workers that answer the gated routes: by hand, and the build's with a connection each or with held ones. */
+/** The workers that answer the gated routes: one by hand, and the build's with a connection a request or with held ones. */
 import path from 'node:path'
 import { bundle } from '../bundle.ts'
 import { startWorkerd, type Workerd, type WorkerModule } from '../workerd.ts'
@@ -8,11 +8,11 @@ import type { Issuer } from './issuer.ts'
 export type Variant = 'byHand' | 'each' | 'held'
 
 export interface GatedWorkers {
-  /** `held` is among them where the bundle can hold connections. */
+  /** Includes `held` where the bundle can hold connections. */
   variants: readonly Variant[]
   /**
-   * Runs the work with workers of their own, which are then ended.
-   * @param ports of Postgres, or of what stands before it, and of what takes its bytes in a WebSocket.
+   * Starts the workers for this work alone, and ends them after it.
+   * @param ports the port of Postgres or of a proxy before it, and that of a proxy which takes its bytes in a WebSocket.
    */
   run(
     ports: { postgres: number; socket: number },
@@ -20,10 +20,10 @@ export interface GatedWorkers {
   ): Promise<void>
 }
 
-/** The class that holds connections: without its binding the build's worker opens one for each request. */
+/** The class that holds connections. Without its binding the build's worker opens one for each request. */
 const poolClass = 'StackPool'
 
-/** @param built of the project. */
+/** @param built the bundle of the project. */
 export async function gatedWorkers(
   built: readonly WorkerModule[],
   issuer: Issuer,

@@ -1,18 +1,18 @@
-/** Who signs the tokens, and what tells the workers about it. */
+/** The issuer of the tokens, and the settings by which the workers verify them. */
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 
 export interface Issuer {
-  /** What every worker is told. */
+  /** Bindings of every worker. */
   bindings: { AUTH_ISSUER: string; AUTH_AUDIENCE: string }
-  /** The public half, in the three forms that workers take it in. */
+  /** The public key, in the three forms that the workers take. */
   keySet: string
   jwk: string
   pem: string
-  /** Of half a kilobyte, as the auth worker's are; good for a quarter of an hour. @param kid of no key, if it is given. */
+  /** Signs a token of about 500 bytes, as the auth worker's are, valid for 15 minutes. @param kid an unknown key id. */
   token(claims?: Record<string, unknown>, kid?: string): Promise<string>
 }
 
-/** Who the tokens are of. */
+/** The user of the tokens. */
 export const userId = 'usr_01KF3Q8Z4M6T0X2C5V7B9N1S3D'
 
 const ownKid = '01KF3Q8Z4N8P2R6S0T4V8W1X3Y'

@@ -1,4 +1,4 @@
-/** The address of a key set, which counts who asks. */
+/** The address of a key set, which counts its requests. */
 import http from 'node:http'
 import type net from 'node:net'
 
@@ -8,10 +8,10 @@ export interface KeySetServer {
   close(): void
 }
 
-/** As long as an address on the network takes: whoever else asks meanwhile comes before the answer. */
+/** Delay of an answer, in milliseconds, as over a network: requests that arrive meanwhile wait for the same fetch. */
 const answerMs = 50
 
-/** @param body absent: it answers 500. */
+/** @param body the key set. Without it the address answers 500. */
 export async function serveKeySet(body?: string): Promise<KeySetServer> {
   let asked = 0
   const server = http.createServer((_request, response) => {

@@ -1,4 +1,4 @@
-/** Starts the NestJS peer, and ends it. */
+/** Starts and ends the NestJS peer. */
 import { fork } from 'node:child_process'
 import type { PlainRoute } from '../build/routes-200.ts'
 
@@ -15,7 +15,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** @returns once it listens. */
+/** Resolves when the peer listens. */
 export async function startNest(options: NestOptions): Promise<Server> {
   const child = fork(new URL('./nest.ts', import.meta.url), [JSON.stringify(options)], {
     env: { ...process.env, NODE_ENV: 'production' },

@@ -1,6 +1,6 @@
 /**
- * NestJS on fastify, with passport-jwt, as its documentation has it: a Node process of its own. Decorators are called as
- * the functions that they are, so that nothing need be compiled.
+ * NestJS on fastify with passport-jwt, as its documentation shows, in a Node process of its own. Decorators are called as
+ * functions, so that no compiler is needed.
  */
 import 'reflect-metadata'
 import { Controller, Delete, Get, Module, Post, Put, UseGuards } from '@nestjs/common'
@@ -62,7 +62,7 @@ for (const controller of [OtherController, PlainController, ProfileController]) 
 for (const controller of [OtherController, ProfileController]) UseGuards(AuthGuard('jwt'))(controller)
 Module({ controllers: [OtherController, PlainController, ProfileController], providers: [JwtStrategy] })(AppModule)
 
-process.once('disconnect', () => process.exit()) // who started it is gone
+process.once('disconnect', () => process.exit()) // the bench has ended
 const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(), { logger: false })
 await app.listen(0, '127.0.0.1')
 process.send!(Number(new URL(await app.getUrl()).port))

@@ -1,4 +1,4 @@
-/** What the signed-in route answers, of every variant. */
+/** The answer of the signed-in route, in every variant. */
 export const profile = {
   name: 'Someone',
   locale: 'en-GB',

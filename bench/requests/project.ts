@@ -1,14 +1,13 @@
-/** A project of a hundred routes, as the build makes it: the four that are asked, among others of a real backend. */
-
+/** A project of 100 routes: the 4 that are measured, among others of a real backend. */
 import { type PlainRoute, routes200 } from '../build/routes-200.ts'
 import { builtModules } from '../bundle.ts'
 import type { WorkerModule } from '../workerd.ts'
 import { profile } from './profile.ts'
 
-/** Those that nobody asks: every variant has them. */
+/** Routes that no request of the bench asks for. Every variant has them. */
 export const otherRoutes: PlainRoute[] = routes200.slice(0, 96)
 
-/** @param folder where it is written. */
+/** @param folder the folder that the project is written to. */
 export function projectModules(folder: string): Promise<WorkerModule[]> {
   return builtModules(folder, source())
 }

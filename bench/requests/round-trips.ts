@@ -1,17 +1,18 @@
-/** What a database that is some way off adds to an answer, in round trips over that distance. */
+/** Measures how much a distant database adds to an answer, in round trips over that distance. */
 import { type Load, load } from '../load.ts'
-import { ms, say } from '../say.ts'
+import { ms, printRow } from '../print-row.ts'
 import { interleave, median } from '../statistics.ts'
 import type { Sender } from '../threads.ts'
 import type { Database } from './database.ts'
-import type { Asked } from './gated.ts'
+import type { GatedRequests } from './gated-requests.ts'
 import type { GatedWorkers, Variant } from './gated-workers.ts'
 import { startSlowProxy } from './slow-proxy.ts'
 import { startSocketProxy } from './socket-proxy.ts'
 
+/** One way to the database, in milliseconds, as between neighbouring regions. Timers are off by 1 ms, which is little beside it. */
 const distanceMs = 20
 
-/** What is asked of whom. */
+/** The measured requests, with the worker that answers each of them. */
 const routes: { name: string; variant: Variant; kind: 'read' | 'write'; what: string; target?: string }[] = [
   { name: 'byHand', variant: 'byHand', kind: 'read', what: 'by hand, a connection each: read' },
   { name: 'each read', variant: 'each', kind: 'read', what: 'built, a connection each: read', target: '≤ 4' },
@@ -22,7 +23,7 @@ const routes: { name: string; variant: Variant; kind: 'read' | 'write'; what: st
 
 export async function benchRoundTrips(
   { variants, run }: GatedWorkers,
-  asked: Asked,
+  requests: GatedRequests,
   database: Database,
   sender: Sender,
 ): Promise<void> {
@@ -36,7 +37,7 @@ export async function benchRoundTrips(
         const loads: Record<string, Load[]> = Object.fromEntries(compared.map(({ name }) => [name, []]))
         const turns = compared.map(({ name, variant, kind }) => {
           const turn = async () => {
-            const one = await load(sender, workers[variant], { ...asked[kind], count, connections: 1 })
+            const one = await load(sender, workers[variant], { ...requests[kind], count, connections: 1 })
             return loads[name]!.push(one)
           }
           return [name, turn] as const
@@ -44,18 +45,18 @@ export async function benchRoundTrips(
         await interleave(rounds, Object.fromEntries(turns))
         return loads
       }
-      await measure(20, 1) // keys are fetched, the driver is loaded, code is compiled
+      await measure(20, 1) // warms up: fetches the keys, loads the driver, compiles code
       const near = await measure(20, 3)
       for (const proxy of proxies) proxy.delayMs = distanceMs
       const far = await measure(5, 3)
       const latency = (name: string) => median(far[name]!.map(({ medianMs }) => medianMs))
       for (const { name, what, target } of compared) {
-        // of the fastest: whatever else there is to wait for differs from one answer to the other
+        // The fastest answers: every other delay differs between answers.
         const added = fastest(far[name]!) - fastest(near[name]!)
-        say(what, `${(added / (2 * distanceMs)).toFixed(1)} round trips`, undefined, target)
+        printRow(what, `${(added / (2 * distanceMs)).toFixed(1)} round trips`, undefined, target)
         const own = latency(name)
-        if (name === 'byHand') say('  its latency', ms(own))
-        else say('  its latency', ms(own), own / latency('byHand'), name === 'held read' ? '≤ 0.25' : undefined)
+        if (name === 'byHand') printRow('  its latency', ms(own))
+        else printRow('  its latency', ms(own), own / latency('byHand'), name === 'held read' ? '≤ 0.25' : undefined)
       }
     })
   } finally {

@@ -1,11 +1,11 @@
-/** A signed-in request that needs no database, and the two that are refused: throughput, and the cpu of one. */
+/** A signed-in request that needs no database, and two refused ones: throughput, and CPU time of one request. */
 import path from 'node:path'
 import { bundle } from '../bundle.ts'
 import { load } from '../load.ts'
-import { say } from '../say.ts'
+import { printRow } from '../print-row.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import type { Sender } from '../threads.ts'
-import { isTold } from '../usage.ts'
+import { reportsCpu } from '../usage.ts'
 import { bareWorker, startWorkerd, type WorkerModule } from '../workerd.ts'
 import { request } from './asking.ts'
 import type { Issuer } from './issuer.ts'
@@ -14,24 +14,29 @@ import { type Server, startNest } from './nest-process.ts'
 import { profile } from './profile.ts'
 import { otherRoutes } from './project.ts'
 
-/** How often all are started anew: where a process has its memory decides a tenth of its speed. */
+/** Number of times that all servers are started anew: the place of its memory decides about a tenth of a process's speed. */
 const generations = 4
-/** The first rounds of a process are not counted: its code is not yet compiled as it will be. */
+/** Number of rounds that are not counted after a start: V8 has not optimized the code yet. */
 const warm = 3
+/** Number of counted rounds of a generation: with the generations, 16 values for each median. */
 const rounds = 4
+
+/** Number of requests in a round, so that a round takes a fraction of a second. */
 const count = 3_000
+
+/** Number of connections: enough to keep one core of the server busy. */
 const connections = 16
 
 type ServerName = 'bare' | 'built' | 'byHand' | 'nest'
 
-interface Asked {
-  what: string
+interface MeasuredRequest {
+  label: string
   server: ServerName
   parts: Buffer[]
   expected: { status: number; body?: string }
 }
 
-/** @param built of the project. */
+/** @param built the bundle of the project. */
 export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issuer, sender: Sender): Promise<void> {
   console.log(`\na signed-in JSON route of a hundred, no database; ${connections} connections`)
   console.log('requests a second, and the cpu of one; medians of interleaved rounds, and of the ratios in each')
@@ -59,51 +64,55 @@ export async function benchSignedIn(built: readonly WorkerModule[], issuer: Issu
       for (const name of names) rates[name]!.push(...values[name]!)
     })
   }
-  tell(asked, rates, cpu)
-  say('the sending thread, in its busiest round but of bare', `${Math.round(busiest * 100)} % busy`)
+  report(asked, rates, cpu)
+  printRow('the sending thread, in its busiest round but of bare', `${Math.round(busiest * 100)} % busy`)
 }
 
-async function requests(issuer: Issuer): Promise<Record<string, Asked>> {
+async function requests(issuer: Issuer): Promise<Record<string, MeasuredRequest>> {
   const signedIn = request('GET', '/profile', await issuer.token())
   const answered = { status: 200, body: JSON.stringify(profile) }
   const expired = request('GET', '/profile', await issuer.token({ exp: Math.floor(Date.now() / 1000) - 60 }))
   const refused = { status: 401 }
-  const nobody = request('GET', '/profile')
+  const anonymous = request('GET', '/profile')
   const ok = { status: 200, body: 'ok' }
   return {
-    bare: { what: 'a bare handler', server: 'bare', parts: signedIn, expected: ok },
-    bareNobody: { what: 'a bare handler, no token', server: 'bare', parts: nobody, expected: ok },
-    byHand: { what: 'by hand, hono and jose', server: 'byHand', parts: signedIn, expected: answered },
-    nest: { what: 'NestJS, fastify, passport-jwt', server: 'nest', parts: signedIn, expected: answered },
-    built: { what: 'built', server: 'built', parts: signedIn, expected: answered },
-    expired: { what: 'built: an expired token, 401', server: 'built', parts: expired, expected: refused },
-    nobody: { what: 'built: no token, 401', server: 'built', parts: nobody, expected: refused },
+    bare: { label: 'a bare handler', server: 'bare', parts: signedIn, expected: ok },
+    bareAnonymous: { label: 'a bare handler, no token', server: 'bare', parts: anonymous, expected: ok },
+    byHand: { label: 'by hand, hono and jose', server: 'byHand', parts: signedIn, expected: answered },
+    nest: { label: 'NestJS, fastify, passport-jwt', server: 'nest', parts: signedIn, expected: answered },
+    built: { label: 'built', server: 'built', parts: signedIn, expected: answered },
+    expired: { label: 'built: an expired token, 401', server: 'built', parts: expired, expected: refused },
+    anonymous: { label: 'built: no token, 401', server: 'built', parts: anonymous, expected: refused },
   }
 }
 
-function tell(asked: Record<string, Asked>, rates: Record<string, number[]>, cpu: Record<string, number[]>): void {
-  for (const [name, { what }] of Object.entries(asked)) {
+function report(
+  asked: Record<string, MeasuredRequest>,
+  rates: Record<string, number[]>,
+  cpu: Record<string, number[]>,
+): void {
+  for (const [name, { label }] of Object.entries(asked)) {
     const rate = `${median(rates[name]!).toFixed(0)} /s`
-    if (name !== 'built') say(what, rate)
-    else say(what, rate, median(ratios(rates['built']!, rates['byHand']!)), 'to by hand, ≥ 1.05')
+    if (name !== 'built') printRow(label, rate)
+    else printRow(label, rate, median(ratios(rates['built']!, rates['byHand']!)), 'to by hand, ≥ 1.05')
   }
-  if (!isTold) return
+  if (!reportsCpu) return
   const targets: Record<string, [peer: string, target?: string][]> = {
     byHand: [['bare']],
     nest: [['bare']],
     built: [['bare'], ['byHand'], ['nest', '≤ 0.65']],
     expired: [['bare', '≤ 1.3']],
-    nobody: [['bare', '≤ 1.2'], ['bareNobody']], // a token costs already whoever only receives it
+    anonymous: [['bare', '≤ 1.2'], ['bareAnonymous']], // receiving a token costs time even where no code reads it
   }
-  for (const [name, { what }] of Object.entries(asked)) {
-    say(`  cpu of one: ${what}`, `${(median(cpu[name]!) * 1000).toFixed(1)} µs`)
+  for (const [name, { label }] of Object.entries(asked)) {
+    printRow(`  cpu of one: ${label}`, `${(median(cpu[name]!) * 1000).toFixed(1)} µs`)
     for (const [peer, target] of targets[name] ?? []) {
-      say(`    to ${asked[peer]!.what}`, '', median(ratios(cpu[name]!, cpu[peer]!)), target)
+      printRow(`    to ${asked[peer]!.label}`, '', median(ratios(cpu[name]!, cpu[peer]!)), target)
     }
   }
 }
 
-/** Runs the work with servers of their own, which are then ended. */
+/** Starts the servers for this work alone, and ends them after it. */
 async function withServers(
   { built, byHand }: Record<'built' | 'byHand', readonly WorkerModule[]>,
   issuer: Issuer,

@@ -1,9 +1,9 @@
-/** A database that is some way off: between a worker and Postgres, every byte takes its time. */
+/** A proxy between a worker and Postgres that delays every byte, like a distance does. */
 import net from 'node:net'
 
 export interface SlowProxy {
   port: number
-  /** Of one way, from the next byte on; 0 adds nothing. */
+  /** Delay of one way in milliseconds, from the next byte on. 0 adds no delay. */
   delayMs: number
   close(): void
 }
@@ -12,7 +12,7 @@ export async function startSlowProxy(upstreamPort: number): Promise<SlowProxy> {
   const open = new Set<net.Socket>()
   const server = net.createServer({ noDelay: true }, (client) => {
     const upstream = net.connect({ host: '127.0.0.1', port: upstreamPort, noDelay: true })
-    // loopback opens a connection at once; across a distance that is a round trip before its first byte
+    // Loopback opens a connection at once. Over a distance, a round trip comes before the first byte.
     const openAt = performance.now() + 2 * proxy.delayMs
     forward(client, upstream, () => Math.max(0, openAt - performance.now()) + proxy.delayMs)
     forward(upstream, client, () => proxy.delayMs)
@@ -33,21 +33,21 @@ export async function startSlowProxy(upstreamPort: number): Promise<SlowProxy> {
   return proxy
 }
 
-/** Two waits may end in either order: each lets the first in the row pass, whichever is whose. */
+/** Forwards bytes in their order. Two timers may fire in either order, so each one releases the first chunk of the queue. */
 function forward(from: net.Socket, to: net.Socket, delay: () => number): void {
-  const row: (() => void)[] = []
+  const queue: (() => void)[] = []
   const pass = (what: () => void) => {
     const wait = delay()
-    if (wait === 0 && row.length === 0) return what()
-    row.push(what)
-    at(performance.now() + wait, () => row.shift()!())
+    if (wait === 0 && queue.length === 0) return what()
+    queue.push(what)
+    at(performance.now() + wait, () => queue.shift()!())
   }
   from.on('data', (data: Buffer) => pass(() => to.write(data)))
   from.on('error', () => {})
   from.on('close', () => pass(() => to.destroySoon()))
 }
 
-/** A timer alone is up to a millisecond late, and a request passes here a dozen times. */
+/** Runs the work within microseconds of its time: a timer alone is up to 1 ms late, and a request passes here a dozen times. */
 function at(due: number, work: () => void): void {
   const left = due - performance.now()
   if (left <= 0) work()

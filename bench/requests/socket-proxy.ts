@@ -1,4 +1,4 @@
-/** What the neon driver wants before a Postgres that is not Neon's: its bytes come in a WebSocket. */
+/** The proxy that the neon driver needs before a Postgres that is not Neon's: it takes the bytes out of a WebSocket. */
 import net from 'node:net'
 import { createWebSocketStream, WebSocketServer } from 'ws'
 

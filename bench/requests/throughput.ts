@@ -1,19 +1,23 @@
-/** A gated route beside its database: what a connection for each request costs. */
+/** A gated route close to its database: compares a connection for each request with held connections. */
 import { load } from '../load.ts'
-import { say } from '../say.ts'
+import { printRow } from '../print-row.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import type { Sender } from '../threads.ts'
-import { isTold } from '../usage.ts'
+import { reportsCpu } from '../usage.ts'
 import type { Database } from './database.ts'
-import type { Asked } from './gated.ts'
+import type { GatedRequests } from './gated-requests.ts'
 import type { GatedWorkers, Variant } from './gated-workers.ts'
 import { startSocketProxy } from './socket-proxy.ts'
 
+/** Number of client connections: the worker then waits for Postgres, and not for requests. */
 const connections = 8
-/** About a second of each. */
+
+/** Number of requests in a round: about one second of work for each variant. */
 const counts: Record<Variant, number> = { byHand: 200, each: 200, held: 1_000 }
-/** The first rounds are not counted: code is not yet compiled as it will be. */
+/** Number of rounds that are not counted: V8 has not optimized the code yet. */
 const warm = 2
+
+/** Number of counted rounds: enough for a median. */
 const rounds = 5
 
 const names: Record<Variant, string> = {
@@ -24,7 +28,7 @@ const names: Record<Variant, string> = {
 
 export async function benchThroughput(
   { variants, run }: GatedWorkers,
-  asked: Asked,
+  requests: GatedRequests,
   database: Database,
   sender: Sender,
 ): Promise<void> {
@@ -36,7 +40,7 @@ export async function benchThroughput(
       const turns = variants.map((variant) => {
         const turn = async () => {
           const { requestsPerSecond, cpuMs } = await load(sender, workers[variant], {
-            ...asked.read,
+            ...requests.read,
             count: counts[variant],
             connections,
           })
@@ -51,9 +55,9 @@ export async function benchThroughput(
     const rates = await measure(true)
     for (const variant of variants) {
       const rate = `${median(rates[variant]!).toFixed(0)} /s`
-      if (variant !== 'held') say(names[variant], rate)
-      else say(names[variant], rate, median(ratios(rates['held']!, rates['each']!)), 'to a connection each, ≥ 5')
-      if (isTold) say('  cpu of one, in workerd', `${median(cpu[variant]).toFixed(2)} ms`)
+      if (variant !== 'held') printRow(names[variant], rate)
+      else printRow(names[variant], rate, median(ratios(rates['held']!, rates['each']!)), 'to a connection each, ≥ 5')
+      if (reportsCpu) printRow('  cpu of one, in workerd', `${median(cpu[variant]).toFixed(2)} ms`)
     }
   }).finally(() => socket.close())
 }

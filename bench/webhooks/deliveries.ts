@@ -1,4 +1,4 @@
-/** Deliveries of any length, signed as their senders sign them, as the bytes of a whole request. */
+/** Deliveries of any length, signed as their senders sign them, in the bytes of a whole request. */
 import { createHmac } from 'node:crypto'
 
 export const providers = ['stripe', 'github'] as const
@@ -13,7 +13,7 @@ export interface Delivery {
 
 const bodies = new Map<string, Buffer>()
 
-/** Signed now. @param length of the body, in bytes, at least 512. */
+/** Signs a delivery for the present time. @param length the length of the body in bytes, at least 512. */
 export function delivery(provider: Provider, length: number): Delivery {
   const body = bodies.get(`${provider} ${length}`) ?? jsonOf(provider, length)
   bodies.set(`${provider} ${length}`, body)
@@ -39,7 +39,7 @@ function signedByGithub(body: Buffer): string[] {
   return ['x-github-event: issues', `x-hub-signature-256: sha256=${signature}`]
 }
 
-/** Many small objects, as a real one has them: a single long text would cost a parser nothing. */
+/** Makes a body of many small objects, as real ones are. A single long text would cost a parser no time. */
 function jsonOf(provider: Provider, length: number): Buffer {
   const event = provider === 'stripe' ? { type: 'invoice.paid' } : { action: 'opened' }
   const payload = { id: 'evt_1', ...event, created: 1_790_000_000, livemode: true, lines: [] as object[], note: '' }
@@ -51,7 +51,7 @@ function jsonOf(provider: Provider, length: number): Buffer {
     payload.lines.push(line)
     rest -= taken
   }
-  payload.note = 'x'.repeat(rest + (payload.lines.length > 0 ? 1 : 0)) // the first has no comma before it
+  payload.note = 'x'.repeat(rest + (payload.lines.length > 0 ? 1 : 0)) // the first line has no comma before it
   const body = Buffer.from(JSON.stringify(payload))
   if (body.length !== length) throw new Error(`a body of ${body.length} bytes where ${length} were asked for`)
   return body

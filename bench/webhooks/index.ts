@@ -4,10 +4,10 @@ import os from 'node:os'
 import path from 'node:path'
 import type { Measured } from '../client.ts'
 import { load, type Requests } from '../load.ts'
-import { ms, say } from '../say.ts'
+import { ms, printRow } from '../print-row.ts'
 import { interleave, median, ratios } from '../statistics.ts'
 import { type Sender, startSender } from '../threads.ts'
-import { isTold, residentMebibytes } from '../usage.ts'
+import { reportsCpu, residentMebibytes } from '../usage.ts'
 import type { Workerd, WorkerModule } from '../workerd.ts'
 import { type Delivery, delivery, providers } from './deliveries.ts'
 import { bundles, start, type Variant } from './variants.ts'
@@ -15,10 +15,10 @@ import { bundles, start, type Variant } from './variants.ts'
 const variants: Record<Variant, string> = { byHand: 'by hand', built: 'built', bySdk: 'its SDK' }
 const names = Object.keys(variants) as Variant[]
 
-/** How often all workers are started anew: where a process has its memory decides a tenth of its speed. */
+/** Number of times that all workers are started anew: the place of its memory decides about a tenth of a process's speed. */
 const generations = 5
 
-/** `count` make a round; the first rounds of a worker are not counted: its code is not yet compiled as it will be. */
+/** A round has `count` deliveries. The `warm` rounds are not counted, because V8 has not optimized the code yet. */
 const sizes = [
   { size: '1 KiB', length: 1024, count: 800, connections: 4, warm: 4, rounds: 3 },
   { size: '100 KiB', length: 100 * 1024, count: 150, connections: 4, warm: 1, rounds: 3 },
@@ -32,7 +32,7 @@ export async function benchWebhooks(): Promise<void> {
   try {
     const modules = await bundles(folder)
     await benchThroughput(modules, sender)
-    if (isTold) await benchMemory(modules, sender)
+    if (reportsCpu) await benchMemory(modules, sender)
     await benchHarm(modules, sender, other)
   } finally {
     await Promise.all([sender.end(), other.end()])
@@ -40,7 +40,7 @@ export async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** Runs the work with workers of their own, which are then ended. */
+/** Starts the workers for this work alone, and ends them after it. */
 async function withWorkers(
   modules: Record<Variant, WorkerModule[]>,
   wanted: readonly Variant[],
@@ -56,7 +56,7 @@ async function withWorkers(
   }
 }
 
-/** What every delivery is answered. */
+/** The answer to every delivery. */
 const handled = { status: 200, body: '{"ok":true,"handled":true}' }
 
 function deliveries({ head, body }: Delivery, count: number, connections: number): Requests {
@@ -64,9 +64,9 @@ function deliveries({ head, body }: Delivery, count: number, connections: number
 }
 
 interface Figures {
-  what: string
+  label: string
   rates: Record<Variant, number[]>
-  /** Milliseconds of a delivery. */
+  /** CPU time of a delivery, in milliseconds. */
   cpu: Record<Variant, number[]>
 }
 
@@ -76,7 +76,7 @@ async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender:
   const none = (): Record<Variant, number[]> => ({ byHand: [], built: [], bySdk: [] })
   const cases = sizes.flatMap((size) =>
     providers.map((provider) => {
-      const figures: Figures = { what: `${provider}, ${size.size}`, rates: none(), cpu: none() }
+      const figures: Figures = { label: `${provider}, ${size.size}`, rates: none(), cpu: none() }
       return { ...size, provider, figures }
     }),
   )
@@ -105,29 +105,29 @@ async function benchThroughput(modules: Record<Variant, WorkerModule[]>, sender:
       }
     })
   }
-  for (const { figures } of cases) tell(figures)
-  say('the sending thread, in its busiest round', `${Math.round(busiest * 100)} % busy`)
+  for (const { figures } of cases) report(figures)
+  printRow('the sending thread, in its busiest round', `${Math.round(busiest * 100)} % busy`)
 }
 
-function tell({ what, rates, cpu }: Figures): void {
+function report({ label, rates, cpu }: Figures): void {
   for (const name of names) {
     const own = rates[name]
     const target = name === 'built' ? '≥ 0.9' : undefined
     const compared = name === 'byHand' ? undefined : median(ratios(own, rates.byHand))
-    say(`${what}: ${variants[name]}`, `${median(own).toFixed(median(own) < 100 ? 1 : 0)} /s`, compared, target)
+    printRow(`${label}: ${variants[name]}`, `${median(own).toFixed(median(own) < 100 ? 1 : 0)} /s`, compared, target)
   }
-  if (!isTold) return
+  if (!reportsCpu) return
   for (const name of names) {
     const own = median(cpu[name])
     const compared = name === 'byHand' ? undefined : median(ratios(cpu[name], cpu.byHand))
-    say(`  cpu of one: ${variants[name]}`, `${own.toFixed(own < 1 ? 3 : 1)} ms`, compared)
+    printRow(`  cpu of one: ${variants[name]}`, `${own.toFixed(own < 1 ? 3 : 1)} ms`, compared)
   }
 }
 
-/** A heap of about what the edge allows: that of this machine would take a hundred thousand deliveries to fill. */
+/** A heap of about the size that the edge allows. The default heap of a machine takes 100,000 deliveries to fill. */
 const edgeHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
 
-/** What is kept of a delivery would be seen after ten thousand of them. */
+/** A worker that kept memory of deliveries would have grown after 10,000 of them. */
 async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sender): Promise<void> {
   console.log(`\nmemory of workerd (${edgeHeap.join(' ')}), deliveries of 1 KiB`)
   console.log('after 25,000, by when the heap has its size, and the median of ten looks at 10,000 more')
@@ -145,16 +145,22 @@ async function benchMemory(modules: Record<Variant, WorkerModule[]>, sender: Sen
       }
       const [after, most] = [median(looks), Math.max(...looks)]
       const isOwn = name === 'built'
-      say(variants[name], `${warm.toFixed(0)} → ${after.toFixed(0)} MiB`, after / warm, isOwn ? '≤ 1.1' : undefined)
-      say('  at most', `${most.toFixed(0)} MiB`, most / warm)
+      printRow(
+        variants[name],
+        `${warm.toFixed(0)} → ${after.toFixed(0)} MiB`,
+        after / warm,
+        isOwn ? '≤ 1.1' : undefined,
+      )
+      printRow('  at most', `${most.toFixed(0)} MiB`, most / warm)
     }
   }
   await withWorkers(modules, compared, work, edgeHeap)
 }
 
+/** Duration of the calm measurement, in milliseconds: several hundred small requests. */
 const quietMs = 2_000
 
-/** All are answered as they should be, or this ends with what was answered instead. How long they take is told only. */
+/** Sends large deliveries at once. @throws Error for an unexpected answer. The durations have no target. */
 async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sender, other: Sender): Promise<void> {
   console.log('\n200 deliveries of 1 MB at once, one more a byte at a time, and small requests meanwhile')
   await withWorkers(modules, ['byHand', 'built'], async (workers) => {
@@ -169,14 +175,14 @@ async function benchHarm(modules: Record<Variant, WorkerModule[]>, sender: Sende
         ])
         all = many
       })
-      say(`${variants[name]}: all are handled after`, ms(all!.milliseconds))
-      say(`  slowest of ${alone.answers} small requests, alone`, ms(alone.slowestMs))
-      say(`  slowest of ${beside.answers}, beside them`, ms(beside.slowestMs), beside.slowestMs / alone.slowestMs)
+      printRow(`${variants[name]}: all are handled after`, ms(all!.milliseconds))
+      printRow(`  slowest of ${alone.answers} small requests, alone`, ms(alone.slowestMs))
+      printRow(`  slowest of ${beside.answers}, beside them`, ms(beside.slowestMs), beside.slowestMs / alone.slowestMs)
     }
   })
 }
 
-/** @returns of the small requests that are sent until the work is done. */
+/** Sends small requests until the work is done. @returns their measurement. */
 async function meanwhile(sender: Sender, port: number, work: () => Promise<void>): Promise<Measured> {
   const flag = new Int32Array(new SharedArrayBuffer(4))
   const asking = sender.run({ what: 'plain', port, flag })

@@ -1,4 +1,4 @@
-/** What is compared, each a workerd of its own: a project as the build makes it, one Worker by hand, one with the SDKs. */
+/** The compared workers, each in a workerd of its own: a built project, a Worker by hand, and one with the SDKs. */
 import path from 'node:path'
 import { builtModules, bundle } from '../bundle.ts'
 import { startWorkerd, type Workerd, type WorkerModule } from '../workerd.ts'
@@ -6,7 +6,7 @@ import { secrets } from './deliveries.ts'
 
 export type Variant = 'built' | 'byHand' | 'bySdk'
 
-/** As little as the peers do: no database is used, so that none is in the bundle. */
+/** A project that does as little as its peers. It uses no database, so that the bundle holds no driver. */
 const source = `import { Controller, Get, Module, On, Webhook } from '@stack/backend'
 
 function look({ id }: { id?: unknown }): void {
@@ -41,7 +41,7 @@ export class PlainController {
 export class AppModule {}
 `
 
-/** @param folder where the project is written. */
+/** @param folder the folder that the project is written to. */
 export async function bundles(folder: string): Promise<Record<Variant, WorkerModule[]>> {
   const built = await builtModules(folder, source)
   const names = built.map(({ name }) => name).join()
@@ -51,7 +51,7 @@ export async function bundles(folder: string): Promise<Record<Variant, WorkerMod
 
 const peer = (name: string) => bundle(path.join(import.meta.dirname, 'peers', `${name}.ts`))
 
-/** @returns once it answers. */
+/** Resolves when the worker answers. */
 export function start(modules: readonly WorkerModule[], v8Flags?: readonly string[]): Promise<Workerd> {
   return startWorkerd('/plain', modules, secrets, v8Flags)
 }

@@ -1,11 +1,15 @@
 /** `stack secret set <NAME> --stdin`, or `<NAME>=<value>`: one entry of the vault, replaced whole. */
 import { secretNameFault } from '../../src/wire/secrets.ts'
-import { Failure } from '../failure.ts'
-import { manage } from '../management.ts'
-import { devVars, locateProject } from '../project.ts'
-import { locateTarget } from '../target.ts'
+import { Failure } from '../shared/failure.ts'
+import { manage } from '../shared/management.ts'
+import { devVars, locateProject } from '../shared/project.ts'
+import { locateTarget, type TargetFlags } from '../shared/target.ts'
 
-export async function runSet(flags: { project?: string; env?: string; stdin?: boolean }, given: string): Promise<void> {
+export interface SetFlags extends TargetFlags {
+  stdin?: boolean
+}
+
+export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const { name, value } = flags.stdin ? await fromStandardInput(given) : fromArgument(given)
   if (value === '')
     throw new Failure('usage', `the value of ${name} is empty: \`stack secret unset ${name}\` removes it`)
@@ -15,13 +19,13 @@ export async function runSet(flags: { project?: string; env?: string; stdin?: bo
   noteBinding(flags, name)
 }
 
-/** Says that the local stack does not read the entry, where `.dev.vars` has the name too. */
-export function noteBinding(flags: { project?: string; env?: string }, name: string): void {
+/** Prints a note where the local stack does not read the entry, because `.dev.vars` has the name too. */
+export function noteBinding(flags: TargetFlags, name: string): void {
   if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
   process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)
 }
 
-/** @throws Failure before the name is printed: it may be the value. */
+/** @throws Failure without the name in it, because the name may be the value. */
 function requireName(name: string): void {
   const reason = secretNameFault(name)
   if (reason) throw new Failure('usage', reason)
@@ -39,7 +43,7 @@ function fromArgument(given: string): { name: string; value: string } {
   return { name, value: given.slice(at + 1) }
 }
 
-/** The value is what the pipe carries, without the one newline that a pipe has added. */
+/** Reads the value from standard input, without the one newline that `echo` and editors add. */
 async function fromStandardInput(given: string): Promise<{ name: string; value: string }> {
   if (given.includes('=')) throw new Failure('usage', 'the value is given twice: in the argument, and by --stdin')
   requireName(given)

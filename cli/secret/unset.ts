@@ -1,15 +1,15 @@
-/** `stack secret unset <NAME>`: removes an entry of the vault; one that is not there is no error. */
+/** `stack secret unset <NAME>`: removes an entry of the vault. A name that is not in the vault is no error. */
 import { nameFormFault, secretNameFault } from '../../src/wire/secrets.ts'
-import { Failure } from '../failure.ts'
-import { manage } from '../management.ts'
-import { locateTarget } from '../target.ts'
+import { Failure } from '../shared/failure.ts'
+import { manage } from '../shared/management.ts'
+import { locateTarget, type TargetFlags } from '../shared/target.ts'
 import { noteBinding } from './set.ts'
 
-export async function runUnset(flags: { project?: string; env?: string }, name: string): Promise<void> {
+export async function runUnset(flags: TargetFlags, name: string): Promise<void> {
   const reason = nameFormFault(name)
   if (reason) throw new Failure('usage', reason)
   await manage(await locateTarget(flags), 'DELETE', `/admin/vault/backend/${name}`)
-  const shown = secretNameFault(name) ? 'the entry' : name // an entry whose name may be a secret's value
+  const shown = secretNameFault(name) ? 'the entry' : name // the name may be a secret's value
   process.stderr.write(`  ${shown} is not in the vault any more: requests see that within 5 s\n`)
   noteBinding(flags, name)
 }

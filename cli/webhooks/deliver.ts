@@ -1,20 +1,38 @@
-/** A signed delivery to the running stack, and what came of it. */
+/** A signed delivery to the running stack, and its answer. */
 import type { LocalRecord } from '../../local/record.ts'
 import type { Webhook } from '../../runtime/table.ts'
-import { Failure } from '../failure.ts'
-import { print } from '../management.ts'
-import { devVars } from '../project.ts'
+import { Failure } from '../shared/failure.ts'
+import { printJson, writeOut } from '../shared/output.ts'
+import { devVars } from '../shared/project.ts'
 import type { Signer } from './keys.ts'
 import { signDelivery, type ToSign } from './sign.ts'
 
 export interface Delivery extends ToSign {
   headers: Record<string, string>
-  /** Where it is sent. */
+  /** The address that it is sent to. */
   address: string
 }
 
-/** How long a running stack may take to serve a changed `.dev.vars`. */
-const patienceMs = 15_000
+export interface DeliverOptions {
+  /** Prints the status, the request id, the duration and the body as one object, else the body alone. */
+  json?: boolean | undefined
+  /** A sentence fragment about the likely cause, for an answer that is no success. */
+  hint?: string
+  /** Aborts the request. The failure is then `interrupted`. */
+  signal?: AbortSignal
+}
+
+interface Answer {
+  response: Response
+  text: string
+  milliseconds: number
+}
+
+/** Longest wait, in milliseconds, for a running stack to serve a changed `.dev.vars`: it starts new workers for that. */
+const restartMs = 15_000
+
+/** Pause between two attempts while workerd restarts, in milliseconds. */
+const retryMs = 200
 
 /** @param search with its `?`, or empty. @returns where a delivery is sent, and the URL that its sender would have signed. */
 export function addressOf(
@@ -30,62 +48,81 @@ export function addressOf(
 }
 
 /**
- * Prints the answer: its body on stdout, all else on stderr.
- * @param hint what may have made a handler fail. @throws Failure for any answer but a success.
+ * Sends a delivery once, and prints the answer on stdout. A line about it goes to stderr.
+ * @throws Failure for any answer but a success.
  */
 export async function deliver(
   { base_url }: LocalRecord,
   { scheme }: Webhook,
   { key, isNew }: Signer,
   delivery: Delivery,
-  hint = '',
+  { json, hint = '', signal }: DeliverOptions,
 ): Promise<void> {
-  const { body, headers, address } = delivery
   const proof = signDelivery(scheme.proof, key, delivery)
-  const send = async () => {
-    const began = performance.now()
-    const response = await fetch(address, {
-      method: 'POST',
-      body: new Uint8Array(body),
-      headers: { ...headers, ...proof },
-      redirect: 'manual',
-    })
-    return { response, text: await response.text(), milliseconds: performance.now() - began }
-  }
-  const answer = await (isNew ? untilServed(send) : send()).catch((error: Error) => {
+  const send = () => post(delivery, proof, signal)
+  const answer = await (isNew ? untilServed(send, signal) : send()).catch((error: Error) => {
+    if (signal?.aborted) throw new Failure('interrupted', 'interrupted before the stack answered')
     throw new Failure('unreachable', `${base_url} does not answer: ${(error.cause as Error)?.message ?? error.message}`)
   })
-  const { response, text, milliseconds } = answer
-  const request = response.headers.get('x-request-id')
-  process.stderr.write(`  ${response.status} POST ${address} in ${Math.round(milliseconds)} ms, ${request}\n`)
-  printBody(text)
-  if (response.ok) return
-  const why =
-    response.status === 401
-      ? `the signature was refused: the log of the stack names the reason beside ${request}`
-      : `the delivery was not handled: the log of the stack says why beside ${request}${hint}`
-  throw response.status === 401 ? new Failure('unauthorized', why) : new Failure('refused', `error: ${why}`)
+  const { status, ok } = answer.response
+  const request = answer.response.headers.get('x-request-id')
+  process.stderr.write(`  ${status} POST ${delivery.address} in ${Math.round(answer.milliseconds)} ms, ${request}\n`)
+  await printAnswer(answer, json)
+  if (ok) return
+  if (status === 401) {
+    const why = `the signature was refused: the log of the stack names the reason beside ${request}`
+    throw new Failure('unauthorized', why)
+  }
+  const why = `the delivery was not handled: the log of the stack says why beside ${request}${hint}`
+  throw new Failure('refused', `error: ${why}`)
 }
 
-/** JSON as every answer is printed, anything else (TwiML) as it is. */
-function printBody(text: string): void {
+async function post(
+  { address, body, headers }: Delivery,
+  proof: Record<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const began = performance.now()
+  const response = await fetch(address, {
+    method: 'POST',
+    body: new Uint8Array(body),
+    headers: { ...headers, ...proof },
+    redirect: 'manual',
+    signal: signal ?? null,
+  })
+  return { response, text: await response.text(), milliseconds: performance.now() - began }
+}
+
+/** Prints JSON with two spaces. A body of another type, such as TwiML, is printed as it is. */
+function printAnswer({ response, text, milliseconds }: Answer, json: boolean | undefined): Promise<void> {
+  const { isJson, value } = parsed(text)
+  if (json) {
+    const request_id = response.headers.get('x-request-id')
+    const duration_ms = Math.round(milliseconds)
+    return printJson({ status: response.status, request_id, duration_ms, body: isJson ? value : text })
+  }
+  if (isJson) return printJson(value)
+  return text ? writeOut(text.endsWith('\n') ? text : `${text}\n`) : Promise.resolve()
+}
+
+function parsed(text: string): { isJson: boolean; value?: unknown } {
   try {
-    print(JSON.parse(text))
+    return { isJson: true, value: JSON.parse(text) }
   } catch {
-    if (text) process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+    return { isJson: false }
   }
 }
 
-/** A stack that takes up a changed `.dev.vars` still refuses for a moment, and then is away for another. */
-async function untilServed<T extends { response: Response }>(send: () => Promise<T>): Promise<T> {
-  for (const end = Date.now() + patienceMs; ; ) {
+/** Sends until the stack serves the changed `.dev.vars`. Until then it answers 401, or not at all while workerd restarts. */
+async function untilServed(send: () => Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
+  for (const end = Date.now() + restartMs; ; ) {
     const answer = await send().catch((error: Error) => error)
     const isServed = !(answer instanceof Error) && answer.response.status !== 401
     if (isServed) return answer
-    if (Date.now() > end) {
+    if (Date.now() > end || signal?.aborted) {
       if (answer instanceof Error) throw answer
       return answer
     }
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
   }
 }

@@ -1,9 +1,11 @@
-/** `stack webhooks deliveries`: what was recorded, the newest first. */
+/** `stack webhooks deliveries`: the recorded deliveries, the newest first. */
 import { table } from '../../build/emit/report.ts'
 import { readDeliveries } from '../../local/deliveries.ts'
-import { locateProject } from '../project.ts'
-import { shellWord } from '../shell.ts'
-import { mountedWebhooks, runningStack, webhookNamed } from './mounted.ts'
+import { runningStack } from '../shared/local-stack.ts'
+import { printJson } from '../shared/output.ts'
+import { locateProject } from '../shared/project.ts'
+import { shellWord } from '../shared/shell.ts'
+import { mountedWebhooks, webhookNamed } from './mounted.ts'
 
 export interface DeliveriesFlags {
   project?: string
@@ -18,10 +20,7 @@ export async function runDeliveries(flags: DeliveriesFlags, name: string | undef
   const { database_url } = await runningStack(root)
   const { limit, outcome } = flags
   const rows = await readDeliveries(database_url, { webhook: name, outcome, limit })
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ data: rows }, undefined, 2)}\n`)
-    return
-  }
+  if (flags.json) return printJson({ data: rows })
   if (rows.length === 0) {
     process.stderr.write(`${whyNone(root, name, outcome)}\n`)
     return
@@ -43,7 +42,7 @@ export async function runDeliveries(flags: DeliveriesFlags, name: string | undef
   )
 }
 
-/** An empty list, and what would fill it. */
+/** Explains an empty list, with a command or a declaration that would fill it. */
 function whyNone(root: string, name: string | undefined, outcome: string | undefined): string {
   const asked = mountedWebhooks(root).filter((webhook) => name === undefined || webhook.name === name)
   const recording = asked.find(({ record }) => record !== undefined)
@@ -56,7 +55,7 @@ function whyNone(root: string, name: string | undefined, outcome: string | undef
   return `${what}: \`stack webhooks send ${recording.name} ${shellWord(recording.events[0]!.key)}\` sends one`
 }
 
-/** A sender chose these: they must not move the cursor. */
+/** Replaces control characters: a sender chose this text, and it must not move the cursor. */
 function printed(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ').slice(0, 60)
 }

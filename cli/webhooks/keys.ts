@@ -1,6 +1,6 @@
 /**
- * Keys to sign with, from where the running stack reads its secrets (contract 1.6, 9.9). Of a scheme with a public key only
- * the sender has the private half: for development a pair is made, and never in the place of a key that is set.
+ * Finds the key to sign a delivery with, where the running stack reads its secrets (contract 1.6, 9.9). In a scheme with a
+ * public key only the sender has the private half. A pair for development is made then, but replaces no key that is set.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -10,21 +10,21 @@ import type { LocalRecord } from '../../local/record.ts'
 import { type SecretSource, secretSource } from '../../local/vault.ts'
 import type { Webhook } from '../../runtime/table.ts'
 import type { Proof, PublicKeyProof } from '../../src/wire/webhook-schemes.ts'
-import { Failure } from '../failure.ts'
-import { devVars } from '../project.ts'
+import { Failure } from '../shared/failure.ts'
+import { devVars } from '../shared/project.ts'
 import { vaultNames } from './mounted.ts'
 import { privateKeyOf, type SigningKey } from './sign.ts'
 
 export interface Signer {
   key: SigningKey
-  /** The running stack has yet to take up the public half. */
+  /** The pair was made now, so that the running stack does not serve its public half yet. */
   isNew: boolean
 }
 
 /**
- * @param variable environment variable that holds the secret, or the private key (`--secret-env`); absent: the entry of
- * `.dev.vars` is used.
- * @throws Failure saying where the secret is and how to go on. An entry that exists is never replaced.
+ * @param variable the environment variable with the secret or the private key (`--secret-env`). The default is the entry of
+ * `.dev.vars`.
+ * @throws Failure that says where the secret is and how to go on. An existing entry is never replaced.
  */
 export async function findSigner(
   root: string,
@@ -48,7 +48,7 @@ export async function findSigner(
   }
   const current = keyIn(secret.env)
   if (current) return { key: current, isNew: false }
-  // the stack refuses everything while the current entry is unset, whatever the previous one holds
+  // While the current entry is unset, the stack refuses every delivery, also one that the previous secret signed.
   const previous = source === undefined ? undefined : keyIn(secret.previous)
   if (previous) {
     process.stderr.write(
@@ -79,9 +79,9 @@ function unreadable(name: string, source: SecretSource, isPublic: boolean, inVau
   return `${name} in .dev.vars is a public key, and only its sender can sign for it: ${pass}, or remove that line, and ${removed}`
 }
 
-/** What the person gives, which the running stack is trusted to know too. */
+/** The key from `--secret-env`. Only the running stack can tell whether it is the right one. */
 function givenKey(proof: Proof, variable: string): SigningKey {
-  // the variable's name is not printed: a person may have given the secret itself
+  // The name of the variable is not printed, because the person may have typed the secret itself.
   const value = process.env[variable]
   if (!value) throw new Failure('usage', '--secret-env names an environment variable, and none of that name is set')
   if (!isByPublicKey(proof)) return { secret: value }
@@ -103,7 +103,7 @@ function isByPublicKey(proof: Proof): proof is PublicKeyProof {
 
 const pairsFile = '.stack/webhook-keys.json'
 
-/** @returns private keys (PKCS #8, base64) of the pairs that were made here, by their public halves. */
+/** @returns the private keys (PKCS #8, base64) of the pairs that were made here, by their public halves. */
 function readPairs(root: string): Record<string, string> {
   const file = path.join(root, pairsFile)
   return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as Record<string, string>) : {}
@@ -120,7 +120,7 @@ function mintPair(root: string, name: string, by: PublicKeyProof['by']): KeyObje
   return privateKeyOf(pair.pkcs8)
 }
 
-/** The public half as the vault entry of such a scheme holds it. */
+/** Makes a pair. The public half is in the encoding of the scheme's entry in the vault. */
 function newPair(by: PublicKeyProof['by']): { publicKey: string; pkcs8: string } {
   const pair = by === 'ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = pair.publicKey.export({ type: 'spki', format: 'der' })

@@ -1,21 +1,25 @@
-/** `stack webhooks list`: what is mounted, where its secret comes from, which keys are bound. */
+/** `stack webhooks list`: the mounted webhooks, the source of each secret, and the bound event keys. */
 import { table } from '../../build/emit/report.ts'
 import { type SecretSource, secretSource } from '../../local/vault.ts'
 import type { Webhook } from '../../runtime/table.ts'
-import { devVars, locateProject } from '../project.ts'
-import { liveRecord, mountedWebhooks, vaultNames } from './mounted.ts'
+import { liveRecord } from '../shared/local-stack.ts'
+import { printJson } from '../shared/output.ts'
+import { devVars, locateProject } from '../shared/project.ts'
+import { mountedWebhooks, vaultNames } from './mounted.ts'
 
-/** `unknown`: no stack runs here, and only a running one can tell what its vault holds. */
+/** `unknown` while no stack runs here: only a running one can list its vault. */
 type Source = SecretSource | 'unset' | 'unknown'
 
-export async function runList(flags: { project?: string; json?: boolean }): Promise<void> {
+export interface ListFlags {
+  project?: string
+  json?: boolean
+}
+
+export async function runList(flags: ListFlags): Promise<void> {
   const { root } = locateProject(flags.project)
   const sourceOf = await readSources(root)
   const rows = mountedWebhooks(root).map((webhook) => describe(webhook, sourceOf))
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ data: rows }, undefined, 2)}\n`)
-    return
-  }
+  if (flags.json) return printJson({ data: rows })
   if (rows.length === 0) {
     process.stderr.write('no webhook is mounted: list a class with @Webhook in the `providers` of a module\n')
     return
@@ -40,7 +44,7 @@ export async function runList(flags: { project?: string; json?: boolean }): Prom
 
 interface DescribedSecret {
   env: string
-  /** `null`: not known. */
+  /** `null` while the vault is not known. */
   set: boolean | null
   source: Source
   previous?: string

@@ -1,7 +1,7 @@
-/** A delivery that has a certain event key: the least that its sender would send, with what the person gave. */
+/** Makes a delivery with a certain event key: the smallest one that its sender would send, plus the fields of `--data`. */
 import { randomBytes } from 'node:crypto'
 import { batchKey, type Scheme } from '../../src/wire/webhook-schemes.ts'
-import { Failure } from '../failure.ts'
+import { Failure } from '../shared/failure.ts'
 
 export interface Sample {
   body: string
@@ -11,7 +11,7 @@ export interface Sample {
 
 type Fields = Record<string, unknown>
 
-/** @param given what `--data` held: the payload, or what of it matters. */
+/** @param given the value of `--data`: the payload, or a part of it. */
 export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample {
   const { event: source, idField, proof } = scheme
   const timestampField = proof.by === 'hmac' ? proof.timestampField : undefined
@@ -73,7 +73,7 @@ export function sampleOf(scheme: Scheme, event: string, given: unknown): Sample 
   }
 }
 
-/** What a person does in Slack, which arrives as JSON in the field `payload` of a form. Everything else is an event. */
+/** Types of Slack's interactive payloads, which arrive as JSON in the field `payload` of a form. All other types are events. */
 const interactiveTypes: ReadonlySet<string> = new Set([
   'block_actions',
   'block_suggestion',
@@ -88,7 +88,7 @@ const interactiveTypes: ReadonlySet<string> = new Set([
   'workflow_step_edit',
 ])
 
-/** `Issue.create` as the field that names the event, and the text at the path of its action. */
+/** Splits `Issue.create` into the field that names the event and the text at the path of the action. */
 function withAction(path: readonly string[], name: string, event: string): Fields {
   const dot = event.indexOf('.')
   if (dot === -1) return { [name]: event }
@@ -96,7 +96,7 @@ function withAction(path: readonly string[], name: string, event: string): Field
   return { [name]: event.slice(0, dot), ...(action as Fields) }
 }
 
-/** The statuses of messages and calls, by the field that each stands in. */
+/** The statuses of messages and calls in Twilio's forms, by the field that holds them. */
 const statusFields: Record<string, readonly string[]> = {
   SmsStatus: ['received'],
   MessageStatus: ['accepted', 'queued', 'sending', 'sent', 'delivered', 'undelivered', 'failed', 'read'],

@@ -1,18 +1,21 @@
-/** `stack webhooks send <name> <event>`: a delivery as its provider would send it, signed here. */
+/** `stack webhooks send <name> <event>`: sends a delivery as its provider would, signed here. */
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { Failure } from '../failure.ts'
-import { locateProject } from '../project.ts'
+import { Failure } from '../shared/failure.ts'
+import { runningStack } from '../shared/local-stack.ts'
+import { locateProject } from '../shared/project.ts'
+import { workingDirectory } from '../shared/working-directory.ts'
 import { addressOf, deliver } from './deliver.ts'
 import { findSigner } from './keys.ts'
-import { runningStack, webhookNamed } from './mounted.ts'
+import { webhookNamed } from './mounted.ts'
 import { sampleOf } from './sample.ts'
 
 export interface SendFlags {
   project?: string
   data?: string
   secretEnv?: string
+  json?: boolean
 }
 
 export async function runSend(flags: SendFlags, name: string, event: string): Promise<void> {
@@ -35,16 +38,16 @@ export async function runSend(flags: SendFlags, name: string, event: string): Pr
   }
   const hint =
     given === undefined ? '; it names its event and nothing else: what the handler reads is given by --data' : ''
-  await deliver(record, webhook, signer, delivery, hint)
+  await deliver(record, webhook, signer, delivery, { json: flags.json, hint })
 }
 
-/** JSON as it stands, or `@file`, or `@-` for standard input. */
+/** Reads JSON from the text itself, from `@file`, or from standard input for `@-`. */
 function readGiven(text: string): unknown {
   const file = text.startsWith('@') ? text.slice(1) : undefined
   let source = text
   if (file !== undefined) {
     try {
-      source = fs.readFileSync(file === '-' ? 0 : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), file), 'utf8')
+      source = fs.readFileSync(file === '-' ? 0 : path.resolve(workingDirectory(), file), 'utf8')
     } catch (error) {
       throw new Failure('usage', `${file} cannot be read: ${(error as Error).message}`)
     }

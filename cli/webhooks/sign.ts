@@ -1,4 +1,4 @@
-/** Signs as a sender would, with the secret that the local stack verifies by: no account, no network. */
+/** Signs a delivery as its sender would, with the secret that the local stack verifies it by. */
 import { createHash, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
 import {
@@ -13,16 +13,16 @@ export interface ToSign {
   body: Buffer
   /** Unix time in seconds. */
   at: number
-  /** Of schemes that sign an id. */
+  /** The id of the delivery, which some schemes sign. */
   id: string
-  /** As the sender was given it, with its query. */
+  /** The URL that the sender knows, with its query. */
   url: string
 }
 
-/** What a delivery is signed with: a shared secret, or the private half of the public key. */
+/** The shared secret, or the private half of the public key. */
 export type SigningKey = { secret: string } | { privateKey: KeyObject }
 
-/** @returns the headers that prove it. */
+/** @returns the headers that prove the sender. */
 export function signDelivery(declared: Proof, key: SigningKey, delivery: ToSign): Record<string, string> {
   const proof = 'secret' in key ? proofUnder(declared, key.secret) : declared
   switch (proof.by) {
@@ -46,7 +46,7 @@ function secretOf(key: SigningKey): string {
   throw new TypeError('this scheme is signed with a shared secret')
 }
 
-/** @returns the bytes that a signature covers; of a JWT, which covers their hash, the body. */
+/** @returns the bytes that a signature covers. A JWT covers their hash, and the bytes are the body. */
 function signedBytes(proof: Proof, delivery: ToSign): Buffer {
   const { body, at, id } = delivery
   switch (proof.by) {
@@ -84,7 +84,7 @@ function signByHmac(proof: HmacProof, secret: string, delivery: ToSign): Record<
   }
 }
 
-/** The URL, then the sorted form; of JSON the URL alone, which holds its hash. */
+/** The URL, then the sorted fields of the form. For JSON it is the URL alone, which contains the hash of the body. */
 function urlText({ url, body }: ToSign): string {
   if (/[?&]bodySHA256=/.test(url)) return url
   const fields = new Map<string, Set<string>>()
@@ -136,7 +136,7 @@ export function seenIdOf({ proof, idField, payload, event }: Scheme, key: string
   return deliveryIdOf(id, () => new Uint8Array(signedBytes(proof, delivery)), event.from === 'header' ? key : undefined)
 }
 
-/** A field that is a text and not empty, in the first reading of the body that succeeds. */
+/** @returns a text that is not empty, from the first reading of the body that succeeds. */
 function textIn(readings: Scheme['payload'], body: Buffer, name: string): string | undefined {
   const text = body.toString('utf8')
   const form = new URLSearchParams(text)

@@ -1,17 +1,21 @@
-/** What a worker has in the place of a database when nothing in its project asks for one: the driver is not in its bundle. */
+/** Stands in for the database in a worker whose project uses none: its bundle does not contain the driver. */
 import type { Queries } from '../../src/sdk/scope.ts'
 import type { RequestDatabase } from './transaction.ts'
 
-/** The build leaves the database out only where no code can reach it. */
 const queries: Queries = {
-  query: () => Promise.reject(new Error('this worker was built without a database')),
+  query: rejected,
+}
+
+/** The build leaves the database out only where no code can reach it, so a call of this is a fault of the build. */
+function rejected(): Promise<never> {
+  return Promise.reject(new Error('this worker was built without a database'))
 }
 
 export function withoutDatabase(): RequestDatabase {
   return {
     caller: queries,
     service: queries,
-    readGrants: () => Promise.reject(new Error('this worker was built without a database')),
+    readGrants: rejected,
     commit: async () => {},
     rollback: async () => {},
   }

@@ -4,16 +4,17 @@ export interface Statement {
   text: string
   /** Bound as text. */
   values: readonly (string | null)[]
-  /** `rows`: the rows without the names and types of their columns; `tag`: the command tag alone; absent: everything. */
+  /** `rows`: the rows without the names and types of their columns. `tag`: the command tag alone. Absent: everything. */
   reads?: 'rows' | 'tag'
 }
 
-/** What Postgres answered, as it wrote it: plain data, so that it may cross from one isolate to another. `rowsOf` reads it. */
+/** The answer of Postgres to one statement as unparsed text, so that it may cross from one isolate to another. `rowsOf` parses it. */
 export interface Result {
-  /** The command tag: `SELECT 1`; a COMMIT of a failed transaction comes back as `ROLLBACK`. */
+  /** The command tag, like `SELECT 1`. A COMMIT of a failed transaction comes back as `ROLLBACK`. */
   tag: string
-  /** Of its columns, like the types. */
+  /** Names of the columns. */
   names: string[]
+  /** Object identifiers of the columns' types. */
   types: number[]
   rows: (string | null)[][]
 }
@@ -29,11 +30,11 @@ interface Wire {
 
 const noStream = 'COPY … FROM STDIN: a request has no stream to copy from'
 
-/** What the driver's client accepts in place of a query. */
+/** The driver's client accepts a batch in place of a query, and calls its methods. */
 export class Batch {
   readonly done: Promise<Result[]>
   #statements: readonly Statement[]
-  #refusal: () => Error | undefined
+  #fault: () => Error | undefined
   #answered: (results: readonly Result[]) => void
   #results: Result[] = []
   #current: Omit<Result, 'tag'> = { names: [], types: [], rows: [] }
@@ -42,16 +43,16 @@ export class Batch {
   #reject!: (error: unknown) => void
 
   /**
-   * @param refusal asked when it is the batch's turn: why it may not run any more, or nothing.
-   * @param answered called with the results before the driver sends the batch that waits behind this one.
+   * @param fault called before the batch is sent. @returns why it must not be sent any more, if so.
+   * @param answered called with the results before the driver sends the next batch.
    */
   constructor(
     statements: readonly Statement[],
-    refusal: () => Error | undefined,
+    fault: () => Error | undefined,
     answered: (results: readonly Result[]) => void,
   ) {
     this.#statements = statements
-    this.#refusal = refusal
+    this.#fault = fault
     this.#answered = answered
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -59,10 +60,10 @@ export class Batch {
     })
   }
 
-  /** Called by the driver. @returns an error where nothing was sent. */
+  /** Sends the batch. @returns an error where nothing was sent. */
   submit(wire: Wire): Error | undefined {
-    const refusal = this.#refusal()
-    if (refusal) return refusal
+    const fault = this.#fault()
+    if (fault) return fault
     for (const { text, values, reads } of this.#statements) {
       wire.parse({ text, name: '', types: [] })
       wire.bind({ portal: '', statement: '', values: [...values], binary: false })
@@ -96,9 +97,9 @@ export class Batch {
     this.#resolve(this.#results)
   }
 
-  /** After an error the driver calls nothing else of this batch. */
+  /** After an error the driver calls no other method of this batch. */
   handleError(error: unknown): void {
-    // Postgres complains of the statement that came where it wanted data: the connection goes on after its Sync
+    // Postgres reports the statement that came in place of the data: the connection is sound after the Sync
     this.#reject(this.#isCopying ? Object.assign(new Error(noStream), { code: '0A000' }) : error)
   }
 

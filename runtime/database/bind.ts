@@ -1,6 +1,7 @@
-/** How a transaction begins: bound to a role and to signed claims (contract 5.2, 5.3). */
+/** Begins a transaction and binds it to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
-import { type Call, ownIssuer, textBinding } from '../call.ts'
+import type { Call } from '../call.ts'
+import { ownIssuer, textBinding } from '../env.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
@@ -13,24 +14,31 @@ interface Context extends Grants {
   session_ended: boolean
 }
 
+/** The binding with the database's URL, the role that the login becomes, and whether the transaction is READ ONLY. */
+export interface Login {
+  binding: string
+  role: string
+  isReadOnly: boolean
+}
+
 export interface Bound {
   connection: Connection
-  /** Reads what Postgres wrote. */
+  /** Parses rows: the driver is loaded only with the first transaction. */
   rowsOf: typeof rowsOf
-  /** Absent for anonymous requests: there is nothing to read. */
+  /** Absent for an anonymous request: it has no grants. */
   context: Context | undefined
 }
 
-/** Milliseconds by which Postgres' own limits follow the pool's: the pool keeps a connection that it rolls back itself. */
+/** Milliseconds by which Postgres' own limits exceed the pool's, so that the pool rolls back first and keeps its connection. */
 const secondLineMs = 1_000
 
-/** Seconds that a claims signature outlives its transaction: the clocks of the worker and of Postgres may differ by as much. */
+/** Seconds that a claims signature outlives its transaction: the largest difference between the clocks of worker and Postgres. */
 const signatureSlackSeconds = 30
 
-/** BEGIN, the binding and the read of the context in one batch; the read runs as the role that was bound. */
+/** BEGIN, the binding and the read of the context in one batch. The read runs as the bound role. @throws Unavailable */
 export async function bind(
   call: Call,
-  { binding, role, isReadOnly }: { binding: string; role: string; isReadOnly: boolean },
+  { binding, role, isReadOnly }: Login,
   identity: Identity | null,
 ): Promise<Bound> {
   const claims = JSON.stringify(identity?.claims ?? {})
@@ -57,7 +65,7 @@ export async function bind(
     ])
     return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
   } catch (error) {
-    // a binding that the database refused is its fault or ours, never an answer about the caller
+    // a binding that Postgres refused is a fault of the configuration, and must not look like an answer about the caller
     throw error instanceof Unavailable
       ? error
       : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
@@ -65,8 +73,8 @@ export async function bind(
 }
 
 /**
- * `<expiry>.<HMAC-SHA-256 in hex>` under the key that the database verifies it with (contract 5.3); the HMAC covers
- * `<expiry>.<claims>`. A signature that leaked is worth nothing after its expiry.
+ * `<expiry>.<HMAC-SHA-256 in hex>` under the key with which the database verifies it (contract 5.3). The HMAC covers
+ * `<expiry>.<claims>`. A signature that leaked is useless after its expiry.
  *
  * @param expiry Unix time in seconds.
  */

@@ -1,142 +1,154 @@
 /** One transaction of a request: opened by its first statement, and ended with the request (contract 2.4, 5.7). */
+import { httpError } from '../../src/sdk/errors.ts'
 import type { Queries, Row } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
+import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { Statement } from './batch.ts'
-import type { Bound } from './bind.ts'
+import { type Bound, bind, type Login } from './bind.ts'
 import { encodeParameter } from './parameter.ts'
+import { type RequestPhase, stateAfter, type TransactionState } from './transaction-state.ts'
 import { CommitFailed, normalise, SqlError, Unavailable } from './unavailable.ts'
 
-export interface BoundTransaction {
-  queries: Queries
-  /** Opens the transaction, once. @throws Unavailable */
-  begin(): Promise<Bound>
-  /** Waits until a statement that the handler left running has begun its transaction. @throws when it could not begin. */
-  settle(): Promise<void>
-  /** Ends the transaction if it was opened. @returns the tag of the command. */
-  finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined>
-  /** The first statement that failed: the cause of a COMMIT that comes back as ROLLBACK. */
-  failure(): Error | undefined
-}
+export class BoundTransaction implements Queries {
+  #call: Call
+  #login: Login
+  #identity: Identity | null
+  #request: RequestPhase
+  #state: TransactionState = 'unopened'
+  #bound: Promise<Bound> | undefined
+  /** Statements that were asked for and are not answered yet. */
+  #unanswered = 0
+  #failure: Error | undefined
 
-interface Options {
-  call: Call
-  begin(): Promise<Bound>
-  /** Asked with each statement, once the transaction is open. @throws when the caller may not run it. */
-  admit(bound: Bound): void
-  /** The handler has returned: what it left running runs nothing more. */
-  isRequestOver(): boolean
-}
-
-/**
- * What is known of the effects of a transaction, in this order: a later state never goes back.
- * - `untouched`: no statement of the handler ran.
- * - `read`: only statements that write nothing ran, and all succeeded.
- * - `written`: a statement wrote, or may have.
- * - `lost`: a statement ended the transaction, or the connection is gone. Nothing more may run.
- */
-type Effects = 'untouched' | 'read' | 'written' | 'lost'
-
-const order: readonly Effects[] = ['untouched', 'read', 'written', 'lost']
-
-export function createBoundTransaction({ call, begin, admit, isRequestOver }: Options): BoundTransaction {
-  let opening: Promise<Bound> | undefined
-  let effects: Effects = 'untouched'
-  let pending = 0
-  let failure: Error | undefined
-
-  const reach = (next: Effects) => {
-    if (order.indexOf(next) > order.indexOf(effects)) effects = next
+  constructor(call: Call, login: Login, identity: Identity | null, request: RequestPhase) {
+    this.#call = call
+    this.#login = login
+    this.#identity = identity
+    this.#request = request
   }
 
-  async function run(statement: Statement, called: Error): Promise<Row[]> {
-    opening ??= begin()
-    const bound = await opening
-    admit(bound)
-    if (effects === 'lost') throw locate(new Error(onlyTheRequest), called, statement.text)
-    reach('read')
+  /** The first statement that failed: the cause of a COMMIT that comes back as ROLLBACK. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  /** Opens the transaction once. @throws Unavailable */
+  begin(): Promise<Bound> {
+    if (this.#bound) return this.#bound
+    this.#state = stateAfter(this.#state, 'begin')
+    this.#bound = bind(this.#call, this.#login, this.#identity)
+    return this.#bound
+  }
+
+  async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    if (this.#request.phase === 'over') throw new Error('this request has ended, and its transaction with it')
+    // checked and encoded here: the driver would send half of a message that it fails to encode
+    if (typeof text !== 'string') throw new TypeError('the text of a query must be a string')
+    const values = parameters.map(encodeParameter)
+    if (transactionCommand.test(text)) throw new Error(onlyTheRequest)
+    const called = new Error('called') // the driver's own stack does not lead back to the handler
+    this.#unanswered++
+    try {
+      return (await this.#run({ text, values }, called)) as T[]
+    } finally {
+      this.#unanswered--
+    }
+  }
+
+  /** Waits until a statement that the handler left running has begun its transaction. @throws when BEGIN failed. */
+  async settle(): Promise<void> {
+    if (this.#unanswered > 0) await this.#bound
+  }
+
+  /**
+   * Ends the transaction.
+   * @returns the tag of the command; `undefined` where there was nothing to end.
+   * @throws CommitFailed
+   */
+  async finish(command: 'COMMIT' | 'ROLLBACK'): Promise<string | undefined> {
+    const bound = await this.#bound?.catch(() => undefined)
+    const state = this.#unanswered > 0 ? stateAfter(this.#state, 'write') : this.#state
+    this.#state = stateAfter(this.#state, 'end')
+    if (!bound || state === 'ended') return undefined
+    if (command === 'COMMIT' && (state === 'written' || state === 'lost')) return this.#commit(bound, state)
+    // without a transaction id there may still be an effect: NOTIFY, or a write to a foreign table
+    const isKept = command === 'COMMIT' && state === 'read'
+    this.#call.waitUntil(bound.connection.close(isKept).catch((error) => this.#logLateFailure(error)))
+    return command
+  }
+
+  async #run(statement: Statement, called: Error): Promise<Row[]> {
+    const bound = await this.begin()
+    if (bound.context?.session_ended) {
+      if (this.#request.phase === 'running') this.#request.phase = 'denied'
+      throw httpError('unauthorized')
+    }
+    if (this.#state === 'lost') throw locate(new Error(onlyTheRequest), called, statement.text)
+    this.#move('send')
     try {
       const { result, transactionId, hasEnded } = await bound.connection.run(statement)
-      if (hasEnded) reach('lost')
-      else if (transactionId !== null || !reads.test(result.tag) || /notify/i.test(statement.text)) reach('written')
+      if (hasEnded) this.#move('lose')
+      else if (transactionId !== null || !reads.test(result.tag) || /notify/i.test(statement.text)) this.#move('write')
       if (!hasEnded) return bound.rowsOf(result)
     } catch (error) {
       const normal = normalise(error)
       const code = normal instanceof SqlError ? normal.code : undefined
-      // 54000: the answer was too large to read, so what the statement did is not known
-      reach(normal instanceof Unavailable || code === '54000' || code === transactionOver ? 'lost' : 'written')
+      this.#move(
+        normal instanceof Unavailable || code === answerTooLarge || code === transactionOver ? 'lose' : 'write',
+      )
       if (code !== transactionOver) {
-        failure ??= normal
+        this.#failure ??= normal
         throw locate(normal, called, statement.text)
       }
     }
     throw locate(new Error(onlyTheRequest), called, statement.text)
   }
 
-  async function commit({ connection }: Bound): Promise<string> {
+  async #commit({ connection }: Bound, state: 'written' | 'lost'): Promise<string> {
     try {
-      // Postgres rolls back what a closed connection leaves open
-      if (effects === 'lost') throw new Unavailable('the transaction was lost before its COMMIT')
+      // Postgres rolls back the transaction of a closed connection
+      if (state === 'lost') throw new Unavailable('the transaction was lost before its COMMIT')
       return await connection.commit()
     } catch (error) {
-      // whether it took effect is unknown: never a success, and not simply "unavailable" either (contract 2.4)
+      // the outcome is unknown: neither a success nor a plain "unavailable" (contract 2.4)
       throw new CommitFailed('COMMIT failed', { cause: Object.assign(normalise(error), { statement: 'COMMIT' }) })
     } finally {
-      call.waitUntil(connection.close())
+      this.#call.waitUntil(connection.close())
     }
   }
 
-  const failedLater = (error: unknown) => call.log('warn', 'a commit after the answer failed', errorFields(error))
+  #move(step: 'send' | 'write' | 'lose'): void {
+    this.#state = stateAfter(this.#state, step)
+  }
 
-  return {
-    begin: () => (opening ??= begin()),
-    failure: () => failure,
-    async settle() {
-      if (pending > 0) await opening
-    },
-    async finish(command) {
-      const bound = await opening?.catch(() => undefined)
-      opening = undefined
-      if (!bound) return undefined
-      const mayHaveWritten = effects === 'written' || effects === 'lost' || pending > 0
-      if (command === 'COMMIT' && mayHaveWritten) return commit(bound)
-      // a transaction without an id may still have an effect: a function that notifies, or writes to a foreign table
-      const isKept = command === 'COMMIT' && effects === 'read'
-      call.waitUntil(bound.connection.close(isKept).catch(failedLater))
-      return command
-    },
-    queries: {
-      async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {
-        if (isRequestOver()) throw new Error('this request has ended, and its transaction with it')
-        // checked and encoded before the driver sees them: what it chokes on half-way goes out with the next message
-        if (typeof text !== 'string') throw new TypeError('the text of a query must be a string')
-        const values = parameters.map(encodeParameter)
-        if (transactionCommand.test(text)) throw new Error(onlyTheRequest)
-        const called = new Error('called') // the driver's own stack does not lead back to the handler
-        pending++
-        try {
-          return (await run({ text, values }, called)) as T[]
-        } finally {
-          pending--
-        }
-      },
-    },
+  #logLateFailure(error: unknown): void {
+    this.#call.log('warn', 'a commit after the answer failed', errorFields(error))
   }
 }
 
 const onlyTheRequest = 'the transaction is the request: it commits when the handler returns, rolls back when it throws'
 
-/** no_active_sql_transaction: the connection refused the statement, because an earlier one had ended the transaction. */
+/** no_active_sql_transaction: the connection rejected the statement, because an earlier one had ended the transaction. */
 const transactionOver = '25P01'
 
-/** Tags of commands that write nothing, unless a function does that they call: a write to a foreign table has no id here. */
+/** program_limit_exceeded: the rows did not fit into one message, so the effect of the statement is unknown. */
+const answerTooLarge = '54000'
+
+/**
+ * Tags of commands that do not write by themselves. A function that such a statement calls may write: then the transaction
+ * has an id, except for a foreign table.
+ */
 const reads = /^(?:SELECT|SHOW|SET|FETCH|EXPLAIN)\b|^$/
 
-/** Catches honest mistakes. SQL that hides a command from this pattern is stopped by the connection instead. Comments hide none. */
+/**
+ * Finds BEGIN, COMMIT and the like at the start of a text, also behind comments. It only catches mistakes: a command that it
+ * does not find is stopped by the connection.
+ */
 const transactionCommand =
   /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)|prepare\s+transaction)\b/i
 
-/** The error with the stack of the call that failed, and its statement; never its values. */
+/** Gives the error the stack of the call that failed, and the text of its statement without values. */
 function locate(error: Error, called: Error, statement: string): Error {
   const frames = called.stack?.slice(called.stack.indexOf('\n')) ?? ''
   error.stack = `${error.name}: ${error.message}${frames}`

@@ -1,6 +1,7 @@
-/** A connection for one transaction: lent by the pool where there is one, else opened for it (contract 5.4). */
-import { type Call, type Env, textBinding } from '../call.ts'
+/** A connection for one transaction: lent by the pool where the worker has one, else opened for it (contract 5.4). */
+import type { Call } from '../call.ts'
 import { callerOf } from '../caller.ts'
+import { type Env, textBinding } from '../env.ts'
 import type { Statement } from './batch.ts'
 import type { BatchResult, StatementResult } from './driver.ts'
 import { repairLogins } from './repair.ts'
@@ -12,11 +13,11 @@ export interface Connection {
   run(statement: Statement): Promise<StatementResult>
   /** @returns the tag of the COMMIT. @throws as `run` does. */
   commit(): Promise<string>
-  /** @param isKept whether the open transaction is committed; else it is rolled back. @throws when a commit may have failed. */
+  /** @param isKept the open transaction is committed; else it is rolled back. @throws when a commit may have failed. */
   close(isKept?: boolean): Promise<void>
 }
 
-/** `StackPool` as another isolate sees it. Disposing what it answers ends the loan. */
+/** `StackPool` as another isolate sees it. Disposing its answer ends the loan. */
 interface Pool {
   lend(
     binding: string,
@@ -45,7 +46,7 @@ export async function connect(
   binding: string,
   statements: readonly Statement[],
 ): Promise<BatchResult & { connection: Connection }> {
-  const pool = call.env['STACK_POOL'] as PoolNamespace | string | undefined // a text of that name says: none
+  const pool = call.env['STACK_POOL'] as PoolNamespace | string | undefined // a text turns the pool off
   const begin = () =>
     typeof pool === 'object' ? borrow(pool, call, binding, statements) : open(call.env, binding, statements)
   try {
@@ -56,14 +57,14 @@ export async function connect(
   }
 }
 
-/** Whether requests of this worker borrow their connections. */
+/** @returns whether requests of this worker borrow their connections from the pool. */
 export function isPooled(env: Env): boolean {
   return typeof env['STACK_POOL'] === 'object'
 }
 
 let driver: typeof import('./driver.ts') | undefined
 
-/** Imported once: asking for a module that is loaded is not free. */
+/** Kept after the first import: importing a loaded module again takes several microtasks. */
 export async function loadDriver(): Promise<NonNullable<typeof driver>> {
   driver ??= await import('./driver.ts')
   return driver
@@ -88,10 +89,12 @@ async function open(env: Env, binding: string, statements: readonly Statement[])
   return { ...first, connection }
 }
 
+/** Longest wait in milliseconds for the pool to answer: half a second more than the pool's own limit, whose error says more. */
+const lendMs = openMs + 500
+
 async function borrow(pool: PoolNamespace, call: Call, binding: string, statements: readonly Statement[]) {
   const object = pool.get(pool.idFromName(`pool-${Math.floor(Math.random() * poolObjects)}`))
-  // the pool's own limits come first
-  const lent = await unwrap(within(object.lend(binding, statements, callerOf(call)), openMs + 500))
+  const lent = await unwrap(within(object.lend(binding, statements, callerOf(call)), lendMs))
   const { results, loan, end } = lent
   const connection: Connection = {
     run: (statement) => within(unwrap(loan.run(statement))),
@@ -107,12 +110,12 @@ async function borrow(pool: PoolNamespace, call: Call, binding: string, statemen
   return { results, connection }
 }
 
-/** @throws the failure that the pool answered, or Unavailable when the pool did not answer. */
+/** @throws the error that the pool answered, or Unavailable when the pool did not answer. */
 async function unwrap<T extends object>(answer: Promise<RpcResult<T>>): Promise<T> {
   const result = await answer.catch((cause: unknown) => {
     if (cause instanceof Unavailable) throw cause
     if (/limited to 32MiB/.test((cause as Error).message)) {
-      throw Object.assign(new Error('a statement with its values, or its rows, may have 32 MiB'), { code: '54000' })
+      throw Object.assign(new Error('a statement with its values, or its rows, exceeds 32 MiB'), { code: '54000' })
     }
     throw new Unavailable('the pool of connections does not answer', { cause })
   })

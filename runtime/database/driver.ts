@@ -1,6 +1,6 @@
 /**
- * The database driver: a module of its own in the bundle, imported at the first use of a database, so that nobody else
- * pays for its start (contract 5.4).
+ * The database driver: a module of its own in the bundle. It is imported at the first use of a database, so that other
+ * requests do not pay for its start (contract 5.4).
  */
 import { Client, types } from '@neondatabase/serverless'
 import type { Row } from '../../src/sdk/scope.ts'
@@ -10,56 +10,55 @@ import { tcpSocketClass } from './tcp-socket.ts'
 import { normalise, openMs, within } from './unavailable.ts'
 
 export interface BatchResult {
-  /** One for each statement. */
+  /** One result for each statement. */
   results: Result[]
 }
 
-/** What a statement of the project's did. */
+/** The effect of one of the project's statements. */
 export interface StatementResult {
   result: Result
-  /** The id that Postgres gave to the transaction once it wrote something; `null` before. */
+  /** The id that Postgres gives a transaction when it first writes. Before that, `null`. */
   transactionId: string | null
-  /** The statement ended the transaction that was bound to the caller: nothing more of the request may run. */
+  /** The statement ended the transaction that was bound to the caller: no other statement of the request may run. */
   hasEnded: boolean
 }
 
-/** A connection to Postgres. What a project wrote goes by the extended protocol: several statements in one text are refused (42601). */
+/** A connection to Postgres. The project's statements use the extended protocol: a text with several is refused (42601). */
 export interface Link {
   /** Sends the statements as one batch. @throws Unavailable, or the error that Postgres raised. */
   send(statements: readonly Statement[]): Promise<BatchResult>
   /**
-   * Runs a statement of the project's inside the transaction that the first batch began.
-   * @throws as `send` does; an error with code 25P01 when an earlier statement has ended the transaction.
+   * Runs one of the project's statements inside the transaction that the first batch began.
+   * @throws as `send` does, and an error with code 25P01 when an earlier statement has ended the transaction.
    */
   run(statement: Statement): Promise<StatementResult>
-  /** @returns the tag of the COMMIT: `ROLLBACK` where a statement of the transaction had failed. @throws as `run` does. */
+  /** @returns the tag of the COMMIT: `ROLLBACK` where a statement of the transaction failed. @throws as `run` does. */
   commit(): Promise<string>
   readonly isBroken: boolean
-  /** Ends what is open and empties the session. @throws as `send` does. */
+  /** Ends the open transaction and empties the session. @throws as `send` does. */
   renew(command: 'commit' | 'rollback'): Promise<void>
   close(): Promise<void>
 }
 
-/** What the types of the driver leave out. */
+/** The part of the driver's connection that its types leave out. */
 interface Wire {
   once(event: 'authenticationCleartextPassword', listener: () => void): void
   prependListener(event: 'readyForQuery', listener: (message: { status: string }) => void): void
 }
 
 /**
- * What is left of a request goes: an open transaction, and all that `DISCARD ALL` takes of a session but its plans, which no
- * statement can read and which every next request would make anew for two fifths of its time. One message: what
- * fails in it fails whole.
+ * Empties a session as `DISCARD ALL` does, except for cached plans. No statement can read those, and making them anew would
+ * take two fifths of the next request's time. All of it is one message, so it takes effect as a whole or fails as a whole.
  */
 const renewal = `close all; set session authorization default; reset all; deallocate all; unlisten *;
   select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences`
 
-/** URLs whose host takes their password as it is: it goes out with the first message, which saves two round trips. */
-const trusting = new Set<string>()
+/** URLs whose host accepts the password as clear text. It is sent with the first message, which saves two round trips. */
+const acceptsCleartext = new Set<string>()
 
 /**
- * Sent after each statement of the project's. A transaction without an id has written nothing (contract 2.4). The signature of
- * the claims is set for the bound transaction alone: where it is gone, `rollback and chain` or the like has begun another one.
+ * Sent after each of the project's statements. A transaction without an id has written nothing (contract 2.4). The signature
+ * of the claims is set for the bound transaction alone. Where it is missing, `rollback and chain` has begun another one.
  */
 const guard: Statement = {
   text: `select pg_catalog.txid_current_if_assigned(), pg_catalog.current_setting('request.jwt.signature', true) <> ''`,
@@ -68,19 +67,19 @@ const guard: Statement = {
 }
 
 /**
- * Connects, and sends the statements as soon as the host lets it.
+ * Connects and sends the first batch.
  * @param url `postgresql://user:password@host:port/database`. @throws as `Link.send` does.
  */
 export async function open(url: string, statements: readonly Statement[]): Promise<BatchResult & { link: Link }> {
-  if (new URL(url).hostname.endsWith('.neon.tech')) trusting.add(url) // its proxy is made for it
-  const isPipelined = trusting.has(url)
+  if (new URL(url).hostname.endsWith('.neon.tech')) acceptsCleartext.add(url) // Neon's proxy expects it
+  const isPipelined = acceptsCleartext.has(url)
   try {
     return await connect(url, statements, isPipelined)
   } catch (error) {
-    // class 28: it does not trust any more; 08P01: it has expected something else
+    // class 28: the host asks for another kind of authentication now. 08P01: it did not expect a password.
     const { code } = ((error as Error).cause ?? error) as { code?: unknown }
     if (!isPipelined || !/^(?:28|08P01)/.test(String(code))) throw error
-    trusting.delete(url)
+    acceptsCleartext.delete(url)
     return connect(url, statements, false)
   }
 }
@@ -95,22 +94,22 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
   let hasBegun = false
   /** A statement has ended it, or has begun another one in its place. */
   let hasEnded = false
-  client.on('error', () => (isBroken = true)) // the next batch says so
+  client.on('error', () => (isBroken = true)) // the next batch fails with the reason
   client.once('end', () => (isBroken = true))
-  /** The driver asks when it is the batch's turn: a statement before it may have ended the transaction by then. */
-  const refusal = () => (hasEnded || (hasBegun && !isInTransaction) ? transactionOver() : undefined)
+  /** Checked when the batch is sent: a statement before it may have ended the transaction by then. */
+  const endedFault = () => (hasEnded || (hasBegun && !isInTransaction) ? transactionOver() : undefined)
   const link: Link = {
     get isBroken() {
       return isBroken
     },
     async send(list) {
-      const batch = new Batch(list, refusal, () => (hasBegun = true))
+      const batch = new Batch(list, endedFault, () => (hasBegun = true))
       client.query(batch as never)
       return { results: await normalised(batch.done) }
     },
     async run(statement) {
       let transactionId: string | null = null
-      const batch = new Batch([statement, guard], refusal, ([result, state]) => {
+      const batch = new Batch([statement, guard], endedFault, ([result, state]) => {
         const [id, isBound] = state!.rows[0]!
         transactionId = id ?? null
         hasEnded ||= !isInTransaction || result!.tag === 'COMMIT' || isBound !== 't'
@@ -121,9 +120,9 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
     },
     commit: async () => (await link.send([{ text: 'COMMIT', values: [], reads: 'tag' }])).results[0]!.tag,
     async renew(command) {
-      // a statement may have chosen the seed, and with it what random() gives the next caller
-      const seeded = `select pg_catalog.setseed(${Math.random()})`
-      await normalised(client.query(`${command}; ${renewal}; ${seeded}`))
+      // a statement may have set the seed, and with it the numbers that random() gives the next caller
+      const seeding = `select pg_catalog.setseed(${Math.random()})`
+      await normalised(client.query(`${command}; ${renewal}; ${seeding}`))
       hasBegun = false
       hasEnded = false
     },
@@ -132,8 +131,8 @@ async function connect(url: string, statements: readonly Statement[], isPipeline
   try {
     const connecting = client.connect()
     const wire = (client as unknown as { connection: Wire }).connection
-    wire.once('authenticationCleartextPassword', () => trusting.add(url))
-    // before the driver's own listener, which is the one that ends a batch
+    wire.once('authenticationCleartextPassword', () => acceptsCleartext.add(url))
+    // before the driver's own listener, because that one ends the batch
     wire.prependListener('readyForQuery', ({ status }) => (isInTransaction = status !== 'I'))
     const [first] = await within(Promise.all([link.send(statements), connecting]), openMs)
     return { link, ...first }
@@ -151,7 +150,7 @@ function normalised<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => Promise.reject(normalise(error)))
 }
 
-/** To Neon over its WebSocket; to any other Postgres over TCP, with TLS unless the host is loopback. */
+/** A client that reaches Neon over its WebSocket, and any other Postgres over TCP, with TLS unless the host is loopback. */
 function clientFor(url: string): Client {
   const parsed = new URL(url)
   const { hostname, searchParams } = parsed
@@ -161,14 +160,14 @@ function clientFor(url: string): Client {
   const client = new Client({ connectionString: parsed.href, ssl: false })
   if (hostname.endsWith('.neon.tech')) return client
   const settings = client.neonConfig
-  settings.webSocketConstructor = tcpSocketClass(hasTls) as unknown as typeof WebSocket // the driver uses only what the class has
+  settings.webSocketConstructor = tcpSocketClass(hasTls) as unknown as typeof WebSocket // the class has every member that the driver uses
   settings.wsProxy = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
   settings.useSecureWebSocket = false
-  settings.coalesceWrites = false // by a timer; the socket does without
+  settings.coalesceWrites = false // the driver waits for a timer, and the socket coalesces without one
   return client
 }
 
-/** Of two columns with one name, the last. */
+/** Parses rows. Where two columns have one name, the last one counts. */
 export function rowsOf({ names, types: oids, rows }: Result): Row[] {
   const parsers = oids.map((oid) => types.getTypeParser(oid) as (text: string) => unknown)
   return rows.map((cells) => {

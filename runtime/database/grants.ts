@@ -1,4 +1,4 @@
-/** What the database says of a caller, read anew by every request that needs it (contract 3.5). */
+/** The caller's grants, read from the database by every request that needs them (contract 3.5). */
 export interface Grants {
   roles: string[]
   permissions: string[]

@@ -1,5 +1,5 @@
-/** How long a request may hold a transaction (contract 5.6, 5.7). */
-import { type Env, textBinding } from '../call.ts'
+/** The time limits of a transaction (contract 5.6, 5.7). */
+import { type Env, textBinding } from '../env.ts'
 import { Unavailable } from './unavailable.ts'
 
 export interface TransactionLimits {
@@ -9,10 +9,10 @@ export interface TransactionLimits {
   transactionMs: number
 }
 
-/** Contract 5.7: a handler that needs longer than these does its waiting outside of the transaction. */
+/** The limits that contract 5.7 promises. A handler that waits longer does so before its first query or after its last. */
 const defaults: TransactionLimits = { idleMs: 10_000, transactionMs: 30_000 }
 
-/** Largest limit that a binding may set: ten minutes. A longer one would leave a lost connection in the pool for as long. */
+/** Largest limit in milliseconds that a binding may set: ten minutes. A lost connection stays in the pool for as long as the limit. */
 const largestMs = 600_000
 
 /** @throws Unavailable when a binding is not a whole number of milliseconds, 1 to 600,000. */

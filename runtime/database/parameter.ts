@@ -1,7 +1,7 @@
-/** A JavaScript value as Postgres reads it: text or NULL. */
+/** Encodes a JavaScript value as Postgres reads it: text or NULL. */
 import { toHex } from '../bytes.ts'
 
-/** @throws RangeError for an invalid date, and for what is nested too deep; TypeError for what JSON cannot hold. */
+/** @throws RangeError for an invalid date, and for a value that is nested too deeply; TypeError for a value that JSON cannot hold. */
 export function encodeParameter(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
@@ -11,11 +11,11 @@ export function encodeParameter(value: unknown): string | null {
   if (Array.isArray(value)) return arrayLiteral(value)
   if (typeof value === 'object') return JSON.stringify(value)
   if (typeof value === 'function' || typeof value === 'symbol')
-    throw new TypeError(`a ${typeof value} is no value of a query`)
+    throw new TypeError(`a ${typeof value} cannot be the value of a query's parameter`)
   return String(value)
 }
 
-/** `{"a",NULL,{"b"}}`; an object in it is JSON. */
+/** `{"a",NULL,{"b"}}`. An object in a list is written as JSON. */
 function arrayLiteral(items: readonly unknown[]): string {
   const encoded = items.map((item) => {
     if (Array.isArray(item)) return arrayLiteral(item)

@@ -1,9 +1,9 @@
-/** A login that no longer opens is given its password back by the auth worker, over the binding `AUTH` (contract 5.7). */
+/** Has the auth worker restore the password of a login that no longer opens, over the binding `AUTH` (contract 5.7). */
 import type { Call } from '../call.ts'
 import { errorFields } from '../log.ts'
 import { openMs, within } from './unavailable.ts'
 
-/** Milliseconds between two attempts of one isolate: a password that is wrong in the binding itself is not worth more. */
+/** Milliseconds between two attempts of one isolate. A repair cannot mend a wrong password in the binding itself, so more attempts would be of no use. */
 const againMs = 10_000
 
 interface LoginRepair {
@@ -12,7 +12,7 @@ interface LoginRepair {
 
 let attemptedAt = Number.NEGATIVE_INFINITY
 
-/** @returns whether the logins were repaired just now, so that connecting is worth another try. */
+/** @returns whether the logins were repaired just now, so that a second attempt to connect may succeed. */
 export async function repairLogins(call: Call): Promise<boolean> {
   const auth = call.env['AUTH'] as LoginRepair | undefined
   if (!auth || Math.abs(Date.now() - attemptedAt) < againMs) return false

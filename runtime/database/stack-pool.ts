@@ -1,30 +1,31 @@
 /**
- * The Durable Object that keeps connections open between requests, which no worker can (contract 5.4): binding
- * `STACK_POOL`. It lends a connection for one transaction, and takes it back when the transaction ends, when its request
- * ends in any other way, or when a limit of contract 5.7 passes.
+ * The Durable Object that keeps connections open between requests, which a worker cannot (contract 5.4): binding
+ * `STACK_POOL`. It lends a connection for one transaction. The loan ends with the transaction, with the request, or when a
+ * time limit of contract 5.7 passes.
  */
 import { DurableObject, RpcTarget } from 'cloudflare:workers'
-import { type Env, textBinding } from '../call.ts'
+import { type Env, textBinding } from '../env.ts'
 import type { Statement } from './batch.ts'
 import type { BatchResult, StatementResult } from './driver.ts'
+import type { Lease } from './lease.ts'
 import { limitsOf } from './limits.ts'
-import type { Lease, Pool } from './pool.ts'
+import type { Pool } from './pool.ts'
 import { type Failure, failureOf, openMs, poolObjects, Unavailable } from './unavailable.ts'
 
-/** Connections of each login. Postgres admits 100 by default, and three logins share them. */
+/** Number of connections of each login. Postgres admits 100 by default, and three logins share them. */
 const connectionsByDefault = 20
-/** Milliseconds until an unused connection is closed: a database that scales to zero must see them go. */
+/** Milliseconds until an unused connection is closed: a database can scale to zero only without connections. */
 const unusedMs = 60_000
-/** Largest age of a connection in milliseconds: a changed address or password is followed within ten minutes. */
+/** Largest age of a connection in milliseconds: a changed address or password takes effect within ten minutes. */
 const oldestMs = 600_000
 
-/** An answer, or why there is none. An error that crosses an RPC loses the fields that Postgres gave it. */
+/** An answer, or the failure as data: an error that crosses an RPC loses the fields that Postgres gave it. */
 export type RpcResult<T> = T | { failure: Failure }
 
 export class StackPool extends DurableObject<Env> {
   #pools = new Map<string, Promise<Pool>>()
 
-  /** @param binding of the database's URL. @param statements begin the transaction. @param caller as `Pool.lend` has it. */
+  /** @param binding of the database's URL. @param statements the batch that begins the transaction. @param caller as in `Pool.lend`. */
   async lend(
     binding: string,
     statements: readonly Statement[],
@@ -60,7 +61,7 @@ export class StackPool extends DurableObject<Env> {
   }
 }
 
-/** Runs statements of the transaction that was lent. */
+/** Runs statements inside the transaction of a lease. */
 class Loan extends RpcTarget {
   #lease: Lease
 
@@ -79,8 +80,8 @@ class Loan extends RpcTarget {
 }
 
 /**
- * Ends the transaction. A target of its own: disposing the stub ends the lease also while a statement runs, because no
- * running call holds this target.
+ * Ends the transaction. It is an RPC target of its own because a running call keeps its target alive. Disposing this stub
+ * therefore ends the lease also while a statement runs.
  */
 class TransactionEnd extends RpcTarget {
   #end: (command: 'commit' | 'rollback') => Promise<unknown>
@@ -90,7 +91,7 @@ class TransactionEnd extends RpcTarget {
     this.#end = end
   }
 
-  /** Commits and gives the connection back in one message, for transactions whose outcome the answer does not wait for. */
+  /** Commits and releases the connection in one message, for a transaction whose outcome the answer does not wait for. */
   commit(): Promise<RpcResult<object>> {
     return settled(async () => {
       const failure = await this.#end('commit')

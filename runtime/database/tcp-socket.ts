@@ -1,17 +1,17 @@
 /**
- * A TCP socket in the shape of the WebSocket that the neon driver expects, so that the same driver reaches any Postgres
- * without a proxy process (contract 5.4). Negotiates TLS the way Postgres does: SSLRequest, one byte, handshake.
+ * A TCP socket with the interface of the WebSocket that the Neon driver expects, so that the same driver reaches any Postgres
+ * without a proxy process (contract 5.4). It negotiates TLS as Postgres does: SSLRequest, one byte, handshake.
  */
 import { connect } from 'cloudflare:sockets'
 
-/** Of what is read at once. */
+/** Size in bytes of the buffer that every read of a socket reuses: 64 KiB for each connection, beside an isolate's 128 MiB. */
 const bufferBytes = 65_536
 
 type Listener = (event: { data?: Uint8Array; message?: string }) => void
 
 const sslRequest = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47])
 
-/** @returns a class for the driver's `webSocketConstructor`, which is given `ws://host:port`. */
+/** @returns a class for the driver's `webSocketConstructor`, which the driver calls with `ws://host:port`. */
 export function tcpSocketClass(tls: boolean) {
   return class TcpSocket {
     binaryType = 'arraybuffer'
@@ -19,7 +19,7 @@ export function tcpSocketClass(tls: boolean) {
     #writer: WritableStreamDefaultWriter<Uint8Array> | undefined
     #listeners: { [event: string]: Listener[] } = {}
     #isClosed = false
-    /** What is sent in one turn leaves as one: a write costs more than its bytes. */
+    /** Messages of one turn of the event loop leave in one write, because each write has a cost of its own. */
     #outgoing: Uint8Array[] = []
 
     constructor(address: string) {
@@ -29,7 +29,7 @@ export function tcpSocketClass(tls: boolean) {
         { hostname: host, port: Number(port) },
         { secureTransport: tls ? 'starttls' : 'off', allowHalfOpen: false },
       )
-      // rejects when the connection breaks; the reader says so first
+      // rejects when the connection breaks, which the reader reports first
       this.#socket.closed.catch(() => {})
       this.#run().catch((error: unknown) => {
         if (!this.#isClosed) this.#emit('error', { message: error instanceof Error ? error.message : String(error) })
@@ -80,7 +80,7 @@ export function tcpSocketClass(tls: boolean) {
       for (let buffer = new ArrayBuffer(bufferBytes); ; ) {
         const { done, value } = await reader.read(new Uint8Array(buffer))
         if (done) break
-        this.#emit('message', { data: value }) // copied by the driver
+        this.#emit('message', { data: value }) // the driver copies it
         buffer = value.buffer as ArrayBuffer
       }
       this.#close()
@@ -105,9 +105,9 @@ async function startTls(socket: Socket): Promise<Socket> {
   const reader = socket.readable.getReader()
   const { value } = await reader.read()
   reader.releaseLock()
-  // one byte and no more: what follows it in the clear could have been put there by anybody
+  // exactly one byte: plain text behind it could come from an attacker on the network (CVE-2021-23222)
   if (value?.length !== 1 || value[0] !== 83) {
-    throw new Error('the database does not offer TLS; only a loopback host, or sslmode=disable, goes without')
+    throw new Error('the database does not offer TLS: turn it on there, or add sslmode=disable to the URL')
   }
   const secured = socket.startTls()
   secured.closed.catch(() => {})

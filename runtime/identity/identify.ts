@@ -1,11 +1,12 @@
-/** Who is calling. Never throws, and never says why not: every failure is the same anonymous identity (contract 3.3). */
+/** Identifies the caller. Every failure gives the same anonymous identity (contract 3.3). Only the log has the reason. */
 import { isLoopback } from '../../src/wire/loopback.ts'
-import { readAtMost } from '../bytes.ts'
-import { type Call, ownIssuer, stackUrl, textBinding } from '../call.ts'
+import { readChunks } from '../bytes.ts'
+import type { Call } from '../call.ts'
 import { callerHeader } from '../caller.ts'
+import { ownIssuer, stackUrl, textBinding } from '../env.ts'
 import { errorFields } from '../log.ts'
 import { bearerToken } from './bearer.ts'
-import { createKeySet, type KeySet, type KeySource, longestBody, tooLarge } from './keys.ts'
+import { createKeySet, type KeySet, type KeySource, requireKeySetLength } from './keys.ts'
 import { type Claims, isSignedBy, readToken } from './verify.ts'
 
 export interface Identity {
@@ -14,7 +15,7 @@ export interface Identity {
   role: 'anon' | 'authenticated'
 }
 
-/** The key set of each address. It outlives requests, and identities never do. */
+/** The key set of each address. It outlives requests. Identities are never kept. */
 const keySets = new Map<string, KeySet>()
 
 /** @returns the verified identity, or `null`. */
@@ -71,16 +72,14 @@ function sourceAt(address: string, call: Call): KeySource {
       }
       const response = await fetchKeySet(call, url, signal)
       if (response.status !== 200) throw new Error(`the key set answered ${response.status}`)
-      const body = await readAtMost(response.body, longestBody)
-      if (!body) throw new Error(tooLarge)
-      return new TextDecoder().decode(body)
+      return new TextDecoder().decode(await readChunks(response.body, requireKeySetLength))
     },
   }
 }
 
 /**
- * The stack's own key set comes over the binding `AUTH`: a worker cannot reach its own host by fetch. Which key set is the
- * stack's own is decided by the binding `STACK_URL`, never by the request's `Host` (contract 1.2).
+ * Fetches the stack's own key set over the binding `AUTH`, because a worker cannot reach its own host by fetch. The binding
+ * `STACK_URL` decides which key set is the stack's own, never the request's `Host` (contract 1.2).
  */
 function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Response> {
   const auth = env['AUTH'] as Fetcher | undefined
@@ -88,9 +87,9 @@ function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Resp
   const own = base === undefined ? undefined : new URL(`${base}/auth/`)
   const isOwn = own?.origin === url.origin && url.pathname.startsWith(own.pathname)
   if (!auth || !own || !isOwn) return fetch(url, { redirect: 'manual', signal })
-  // a path before the stack is the proxy's: the auth worker never sees it
+  // the path of STACK_URL belongs to the proxy, which strips it: the auth worker never sees it
   const path = url.pathname.slice(own.pathname.length)
-  // every user needs the keys: the fetch counts under none of them
+  // all users need the keys, so the fetch counts under a caller of its own
   const headers = { [callerHeader]: 'the key set' }
   return auth.fetch(new URL(`/auth/${path}${url.search}`, url), { redirect: 'manual', signal, headers })
 }

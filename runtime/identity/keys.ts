@@ -1,17 +1,19 @@
 /**
- * The environment's key set (contract 3.2): fetched at first need, then refreshed at most once per window, one refresh
- * at a time; stale keys serve until a refresh succeeds. jose's remote set is not used: on Workers it forgets its fetch in
- * flight, so that every cold request starts one more.
+ * The environment's key set (contract 3.2): fetched at first need, then refreshed at most once per window, one refresh at a
+ * time. Stale keys serve until a refresh succeeds. jose's remote set is not used: on Workers it forgets its fetch in flight,
+ * so that every request of a cold isolate starts another one.
  *
- * Requests share the promise of a refresh. It yields plain data, and its owner keeps it alive with `waitUntil`: whatever
- * else one request awaits of another, the Workers runtime may cancel. Each waiter has a timer of its own.
+ * Requests share the promise of a refresh. It yields plain data, and its owner keeps it alive with `waitUntil`. The Workers
+ * runtime may cancel any other promise that one request awaits of another. Each waiting request has a timer of its own.
  */
 
+/** Minimum time in milliseconds between two refreshes. Contract 3.2 promises it to the issuer. */
 const windowMs = 300_000
+/** Longest time in milliseconds for a fetch, and for a request that waits for one (contract 3.2). */
 const timeoutMs = 5_000
-/** In bytes. */
-export const longestBody = 512 * 1024
-export const tooLarge = 'the key set is larger than 512 KiB'
+/** Longest key set in bytes (contract 3.2): some thousand keys. */
+const longestBytes = 512 * 1024
+/** Longest wait in milliseconds between two attempts to fetch a set that was never fetched (contract 3.2). */
 const longestBackOffMs = 30_000
 
 export interface Key {
@@ -20,18 +22,18 @@ export interface Key {
 }
 
 export interface KeySource {
-  /** @returns the body of the key set. @throws when it cannot be had, or is longer than `longestBody`. */
+  /** @returns the body of the key set. @throws when it cannot be fetched, or is too long. */
   load(signal: AbortSignal): Promise<string>
   waitUntil(promise: Promise<unknown>): void
-  /** Told of a refresh that failed. */
+  /** Called after a refresh that failed. */
   failed(error: unknown): void
 }
 
 export interface KeySet {
-  /** The keys that may have signed a token with this `kid`; without one, all. Waits only where there is none. */
+  /** @returns the keys with this `kid`; without a `kid`, all keys. Waits for a refresh only where there is no such key. */
   find(kid: string | undefined, source: KeySource): Promise<Key[]>
   /**
-   * After a signature that failed: waits for a refresh if the set is older than its window.
+   * Called after a signature that failed. Waits for a refresh if the set is older than its window.
    * @returns whether there are new keys to try.
    */
   renew(source: KeySource): Promise<boolean>
@@ -46,7 +48,7 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   let refreshing: { done: Promise<void>; startedAt: number } | undefined
   let unread = seed
 
-  /** In either direction: a clock that was set back far would stop every refresh until it has caught up. */
+  /** Counts in both directions: after a clock was set back, refreshes would stop until it has caught up. */
   const since = (moment: number) => Math.abs(now() - moment)
 
   async function refresh(source: KeySource): Promise<void> {
@@ -72,7 +74,10 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
     unread = undefined
   }
 
-  /** Starts a refresh unless one runs or this window has had its own. A lease, not a flag: an owner may be cancelled. */
+  /**
+   * Starts a refresh, unless one runs or this window has had one. A refresh counts as running for a limited time, because
+   * the Workers runtime may cancel the request that owns it.
+   */
   function refreshIfDue(source: KeySource): void {
     if (refreshing && since(refreshing.startedAt) < 2 * timeoutMs) return
     const wait = keys ? windowMs : failures === 0 ? 0 : Math.min(1000 * 2 ** (failures - 1), longestBackOffMs)
@@ -111,9 +116,14 @@ export function createKeySet(now: () => number, seed?: string): KeySet {
   }
 }
 
-/** Entries that are no P-256 signing key are skipped, not fatal (RFC 7517 section 5). @throws where nothing is left. */
+/** @throws Error for a key set that is too long. */
+export function requireKeySetLength(length: number): void {
+  if (length > longestBytes) throw new Error('the key set is larger than 512 KiB')
+}
+
+/** Skips entries that are not P-256 signing keys (RFC 7517 section 5). @throws where no key is left. */
 async function importKeys(text: string): Promise<Key[]> {
-  if (text.length > longestBody) throw new Error(tooLarge)
+  requireKeySetLength(text.length)
   const entries = (JSON.parse(text) as { keys?: unknown } | null)?.keys
   if (!Array.isArray(entries)) throw new Error('the key set has no list "keys"')
   const keys: Key[] = []
@@ -123,7 +133,7 @@ async function importKeys(text: string): Promise<Key[]> {
     if (entry['alg'] !== undefined && entry['alg'] !== 'ES256') continue
     const { kid, x, y, key_ops: uses } = entry
     if (uses !== undefined && !(Array.isArray(uses) && uses.includes('verify'))) continue
-    if (typeof x !== 'string' || typeof y !== 'string') continue // a list of one text would be taken for that text
+    if (typeof x !== 'string' || typeof y !== 'string') continue // WebCrypto would convert a list of one text to that text
     try {
       const key = await crypto.subtle.importKey(
         'jwk',
@@ -134,7 +144,7 @@ async function importKeys(text: string): Promise<Key[]> {
       )
       keys.push({ kid: typeof kid === 'string' ? kid : undefined, key })
     } catch {
-      // a point that is not on the curve
+      // the point does not lie on the curve
     }
   }
   if (keys.length === 0) throw new Error('the key set holds no ES256 key')

@@ -2,7 +2,7 @@
 import type { UserT } from '../../src/sdk/user.ts'
 import type { Identity } from './identify.ts'
 
-/** @param roles read from the database for this very request. */
+/** @param roles as the database has them at this request. */
 export function userOf({ claims, role }: Identity, roles: string[]): UserT {
   const { email } = claims
   return {

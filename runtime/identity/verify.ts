@@ -1,13 +1,15 @@
 /**
- * Whether an access token is genuine and current (contract 3.1, RFC 7519, RFC 8725). Claims are checked before the
- * signature: the answer is the same for every failure, and a refusal is cheap.
+ * Checks whether an access token is genuine and current (contract 3.1, RFC 7519, RFC 8725). Claims are checked before the
+ * signature, because that is cheaper. The caller sees the same answer for every failure.
  */
 import { fromBase64Url, parseJson } from '../bytes.ts'
 import { isStorable } from '../storable.ts'
 import type { Key } from './keys.ts'
 
 const encoder = new TextEncoder()
+/** Largest number of seconds that `nbf` and `iat` may lie ahead: the clocks of issuer and worker differ (contract 3.1). */
 const skewSeconds = 5
+/** Length of an ES256 signature in bytes (RFC 7518 section 3.4). */
 const signatureBytes = 64
 
 export type Claims = Record<string, unknown> & { sub: string; exp: number }
@@ -15,13 +17,13 @@ export type Claims = Record<string, unknown> & { sub: string; exp: number }
 export interface Expected {
   issuer?: string | undefined
   audience?: string | undefined
-  /** The issuer of this stack: its tokens name a session. */
+  /** The stack's own issuer. Its tokens must name a session. */
   ownIssuer?: string | undefined
   /** Unix time in seconds. */
   now: number
 }
 
-/** A token that passes every check but its signature. */
+/** A token whose signature is not verified yet. */
 export interface Candidate {
   claims: Claims
   kid: string | undefined
@@ -29,31 +31,32 @@ export interface Candidate {
   signed: Uint8Array
 }
 
-/** @param token three base64url parts. @returns the reason as text when it is refused. */
+/** @param token three base64url parts. @returns the reason as text when the token is invalid. */
 export function readToken(token: string, expected: Expected): Candidate | string {
   const [head, body, seal] = token.split('.') as [string, string, string]
   const header = headerOf(head)
   if (typeof header === 'string') return header
   const claims = readPart(body)
   if (!claims) return 'malformed_claims'
-  const reason = refuseClaims(claims.value, expected)
-  if (reason) return reason
-  // only an escape can stand for what UTF-8 and JSON do not admit as it is
+  const fault = claimsFault(claims.value, expected)
+  if (fault) return fault
+  // JSON in UTF-8 can hold such a character only as an escape
   if (claims.hasEscapes && !areStorable(claims.value)) return 'unstorable_claims'
   const signature = fromBase64Url(seal)
   if (signature?.length !== signatureBytes) return 'malformed_signature'
   return { claims: claims.value as Claims, kid: header.kid, signature, signed: encoder.encode(`${head}.${body}`) }
 }
 
-/** Of an issuer all tokens begin alike: what the last few beginnings say is kept. Nothing of it names anybody. */
+/** Parsed JOSE headers. All tokens of an issuer's key have the same header, and it does not name a user. */
 const headers = new Map<string, Header | string>()
+/** Largest number of headers that are kept, because forged tokens may have any. An issuer has one for each of its few keys. */
 const mostHeaders = 16
 
 interface Header {
   kid: string | undefined
 }
 
-/** @returns the reason as text when it is refused. */
+/** @returns the reason as text when the header is invalid. */
 function headerOf(part: string): Header | string {
   const known = headers.get(part)
   if (known !== undefined) return known
@@ -90,7 +93,8 @@ function readPart(part: string): { value: Record<string, unknown>; hasEscapes: b
   return { value: json.value as Record<string, unknown>, hasEscapes: json.text.includes('\\u') }
 }
 
-function refuseClaims(
+/** @returns the reason why the claims are invalid, if they are. */
+function claimsFault(
   claims: Record<string, unknown>,
   { issuer, audience, ownIssuer, now }: Expected,
 ): string | undefined {
@@ -109,7 +113,7 @@ function refuseClaims(
   return undefined
 }
 
-/** Postgres can hold neither NUL nor half a surrogate pair: such claims would fail every policy, not this request alone. */
+/** Postgres can hold neither NUL nor half of a surrogate pair. With such claims the transaction could not begin. */
 function areStorable(value: unknown): boolean {
   if (typeof value === 'string') return isStorable(value)
   if (typeof value !== 'object' || value === null) return true

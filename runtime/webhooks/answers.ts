@@ -1,5 +1,5 @@
-/** What senders are told of a delivery that was genuine (contract 7.6). */
-import { refuse } from '../../src/sdk/errors.ts'
+/** Answers to the senders of genuine deliveries (contract 7.6). */
+import { httpError } from '../../src/sdk/errors.ts'
 import type { Scheme } from '../../src/wire/webhook-schemes.ts'
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
@@ -9,7 +9,7 @@ import { utf8 } from './signed.ts'
 
 const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** The table's answer, in the form that the sender can read. */
+/** The answer of the table "Webhook responses", in the content type that the provider accepts. */
 export function tableAnswer(call: Call, { formAnswer }: Scheme, { kind }: Payload, handled: boolean): Response {
   if (formAnswer === undefined || kind === 'json') return reply(call, { ok: true, handled }, 200)
   if (formAnswer === 'empty') return reply(call, new Response(null, { headers }), 200)
@@ -17,16 +17,16 @@ export function tableAnswer(call: Call, { formAnswer }: Scheme, { kind }: Payloa
   return reply(call, new Response(document, { headers: { ...headers, 'content-type': 'text/xml' } }), 200)
 }
 
-/** What a handler returned. @returns `undefined` where the answer is the table's. */
+/** @returns the handler's own answer; `undefined` where the table's answer is sent. */
 export function handlerAnswer(call: Call, { isInteractive }: Scheme, result: unknown): Response | undefined {
   const isAnswer = result instanceof Response || (isInteractive && typeof result === 'object' && result !== null)
   return isAnswer ? reply(call, result, 200) : undefined
 }
 
-/** What Zoom sends as `plainToken`. A time, a colon and a body would be signed like a delivery, and are refused. */
+/** The form of Zoom's `plainToken`. It excludes colons: a signed text like `v0:{ts}:{body}` would pass as the signature of a delivery. */
 const plainTokenShape = /^[A-Za-z0-9_+/=-]{1,200}$/
 
-/** @param secret that the delivery was signed with. @returns `undefined` for a delivery that is no handshake. */
+/** @param secret the key of the delivery's signature. @returns `undefined` for a delivery that is not a handshake. */
 export async function answerHandshake(
   call: Call,
   { handshake }: Scheme,
@@ -48,14 +48,14 @@ export async function answerHandshake(
   return field(payload, 'type') === 1 ? reply(call, { type: 1 }, 200) : reply(call, undefined, 204)
 }
 
-/** Longest challenge that is echoed; the provider sends a number of about ten digits. */
+/** Longest challenge in characters that is echoed. The provider sends a number of about ten digits. */
 const longestChallenge = 200
 
-/** The answer to a `subscribe` handshake whose token was right: the challenge, as plain text. */
+/** Answers a `subscribe` handshake whose token was verified with the challenge as plain text. @throws HttpError 400 */
 export function answerSubscription(call: Call, challenge: string): Response {
   if (challenge === '' || challenge.length > longestChallenge) {
     const reason = `hub.challenge must be 1 to ${longestChallenge} characters`
-    throw refuse('invalid_request', reason, { fields: [{ path: 'hub.challenge', reason }] })
+    throw httpError('invalid_request', reason, { fields: [{ path: 'hub.challenge', reason }] })
   }
   return reply(call, new Response(challenge, { headers: { ...headers, 'content-type': 'text/plain' } }), 200)
 }

@@ -1,7 +1,8 @@
-/** The lines about webhooks that an isolate logs at its first request (contract 7.10). */
-import { type Call, textBinding } from '../call.ts'
+/** Logs, at an isolate's first request, its webhooks and the secrets that are unset or malformed (contract 7.10). */
+import type { Call } from '../call.ts'
+import { textBinding } from '../env.ts'
 import type { Webhook } from '../table.ts'
-import { misshapen } from './secret.ts'
+import { secretFault } from './secret.ts'
 
 export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
   call.log('info', `webhooks mounted: ${webhooks.map(({ name }) => `/webhooks/${name}`).join(', ')}`)
@@ -9,11 +10,11 @@ export function nameSecrets(call: Call, webhooks: readonly Webhook[]): void {
     const { proof } = scheme
     const where = (entry: string) => `(PUT /admin/vault/backend/${entry})`
     const value = textBinding(call.env, secret.env)
-    const why = value === undefined ? 'is unset' : malformed(misshapen(proof, value))
+    const why = value === undefined ? 'is unset' : malformed(secretFault(proof, value))
     if (why)
       call.log('warn', `webhook ${name} refuses every delivery: its secret ${secret.env} ${why} ${where(secret.env)}`)
     const before = secret.previous === undefined ? undefined : textBinding(call.env, secret.previous)
-    const whyBefore = before === undefined ? undefined : malformed(misshapen(proof, before))
+    const whyBefore = before === undefined ? undefined : malformed(secretFault(proof, before))
     if (whyBefore) {
       call.log(
         'warn',

@@ -1,8 +1,8 @@
-/** What a delivery's headers claim, before a byte of its body is read. */
+/** The claim that a delivery's headers make, before its body is read. */
 import type { Proof } from '../../src/wire/webhook-schemes.ts'
 
-/** Only the log learns it (contract 7.9). */
-export type RefusalReason =
+/** Reasons to refuse a delivery. Only the log has them (contract 7.9). */
+export type FaultReason =
   | 'missing_header'
   | 'bad_encoding'
   | 'stale_timestamp'
@@ -12,40 +12,41 @@ export type RefusalReason =
   | 'malformed_secret'
   | 'unsupported_scheme'
 
-export interface Refusal {
-  reason: RefusalReason
-  /** What was wrong, for the log: a clause without a full stop, and nothing of a secret or a signature. */
+/** Why a delivery is refused. */
+export interface Fault {
+  reason: FaultReason
+  /** Describes the fault for the log: a clause without a full stop, and without secrets or signatures. */
   detail: string
-  /** Set when a delivery is refused for its time alone. Whether it was genuine decides what is recorded (contract 7.8). */
+  /** Set when the time is the only fault. If the claim holds, the body is recorded (contract 7.8). */
   claim?: Claim
 }
 
-export function refusal(reason: RefusalReason, detail: string): Refusal {
+export function fault(reason: FaultReason, detail: string): Fault {
   return { reason, detail }
 }
 
 export interface Arrival {
   headers: Headers
-  /** How the sender may have written the address, the likeliest first. */
+  /** Spellings of the address that the sender may have signed, the likeliest first. */
   urls: readonly string[]
   /** Unix time in seconds. */
   now: number
 }
 
 export interface Claim {
-  /** Whether it holds for this body, under this key. */
+  /** @returns whether the key made the signature for this body. */
   holds(key: CryptoKey, body: Uint8Array<ArrayBuffer>): Promise<boolean>
-  /** What the signature covers: a delivery without an id is known by its hash (contract 7.7). */
+  /** @returns the bytes that the signature covers. Their hash stands for a missing id (contract 7.7). */
   signed(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
-  /** Signed, in a header. */
+  /** The id of the delivery, if it stands in a header that is signed. */
   id?: string
-  /** The body is JSON, whatever its scheme says of bodies. */
+  /** The body is JSON, although its scheme says otherwise. */
   isJson?: boolean
-  /** The body's field with the time of sending, in milliseconds: the window is judged once the signature has held. */
+  /** Name of the body's field with the time of sending in milliseconds. It is checked after the signature. */
   timestampField?: string
 }
 
-/** The comparison is `subtle.verify`'s own: whole, and in constant time. What it throws for is no signature either. */
+/** Verifies with `subtle.verify`, which compares in constant time. @returns `false` also where it throws. */
 export async function verified(
   algorithm: string | { name: string; hash?: string },
   key: CryptoKey,
@@ -59,11 +60,11 @@ export async function verified(
   }
 }
 
-/** How claims are read, by what proves them: a worker holds those that its webhooks need. */
-export type Readers = { [By in Proof['by']]?: (proof: Proof & { by: By }, arrival: Arrival) => Claim | Refusal }
+/** Functions that read claims, by the kind of proof. A bundle holds those that its webhooks need. */
+export type Readers = { [By in Proof['by']]?: (proof: Proof & { by: By }, arrival: Arrival) => Claim | Fault }
 
-/** From headers and address alone: an unsigned upload is refused before its body is read. */
-export function readClaim(readers: Readers, proof: Proof, arrival: Arrival): Claim | Refusal {
-  const read = readers[proof.by] as (proof: Proof, arrival: Arrival) => Claim | Refusal
+/** Reads headers and address alone, so that an unsigned upload is refused before its body is read. */
+export function readClaim(readers: Readers, proof: Proof, arrival: Arrival): Claim | Fault {
+  const read = readers[proof.by] as (proof: Proof, arrival: Arrival) => Claim | Fault
   return read(proof, arrival)
 }

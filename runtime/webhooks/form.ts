@@ -1,19 +1,16 @@
-/** Forms (application/x-www-form-urlencoded) as bytes: what a signature covers is never decoded text. */
+/** Parses forms (application/x-www-form-urlencoded) as bytes, because a signature covers bytes and not text. */
 import { recordOf } from '../record.ts'
 
-/** Every field, decoded, one after the other in one buffer: a form may have as many as it has bytes. */
+/** All fields, decoded, in one buffer. An object for each field would cost too much: a form may have as many fields as bytes. */
 interface Fields {
   bytes: Uint8Array<ArrayBuffer>
   count: number
-  /** Three offsets a field: where its name begins, where its value begins, and where that ends. */
+  /** Three offsets for each field: the start of its name, the start of its value, and the end of its value. */
   offsets: Uint32Array
 }
 
-const ampersand = 0x26
-const equals = 0x3d
-const plus = 0x2b
-const percent = 0x25
-const blank = 0x20
+/** Character codes of the syntax. */
+const [ampersand, equals, plus, percent, blank] = [0x26, 0x3d, 0x2b, 0x25, 0x20]
 
 function fieldsOf(body: Uint8Array): Fields {
   const offsets = new Uint32Array(3 * countFields(body))
@@ -43,7 +40,7 @@ function fieldsOf(body: Uint8Array): Fields {
   return { bytes, count, offsets }
 }
 
-/** Empty parts (`&&`) are no fields. */
+/** Counts the fields. An empty part (`&&`) is not a field. */
 function countFields(body: Uint8Array): number {
   let count = 0
   for (let index = 0; index < body.length; index++) {
@@ -60,8 +57,8 @@ function digit(byte: number | undefined): number {
 }
 
 /**
- * Names and values in the order of the names; a name's equal values count once, and its values are sorted too. Nothing is
- * known of the sender yet: the work grows as that of one sort of the bytes, however many fields there are.
+ * Names and values, sorted by name and then by value, without repeated pairs. The sender is not known yet, so the cost is
+ * bounded: it is that of one sort of the bytes for any number of fields.
  */
 export function sortedForm(body: Uint8Array): Uint8Array<ArrayBuffer> {
   const { bytes, count, offsets } = fieldsOf(body)
@@ -86,7 +83,7 @@ export function sortedForm(body: Uint8Array): Uint8Array<ArrayBuffer> {
   return sorted.subarray(0, length)
 }
 
-/** As JavaScript compares the texts that these bytes are in UTF-8: by UTF-16 units, as the senders sort. */
+/** Compares UTF-8 bytes in the order of their UTF-16 code units, because the providers sort text in that order. */
 function compareParts(bytes: Uint8Array, start: number, end: number, otherStart: number, otherEnd: number): number {
   const length = Math.min(end - start, otherEnd - otherStart)
   for (let index = 0; index < length; index++) {
@@ -96,7 +93,7 @@ function compareParts(bytes: Uint8Array, start: number, end: number, otherStart:
   return end - start - (otherEnd - otherStart)
 }
 
-/** Surrogates come before U+E000, so what begins with EE or EF in UTF-8 comes after all that begins with F0 to F4. */
+/** Surrogates sort before U+E000, so characters whose UTF-8 begins with EE or EF sort after those that begin with F0 to F4. */
 function rankOf(byte: number): number {
   if (byte < 0xee) return byte
   return byte < 0xf0 || byte > 0xfd ? byte + 0x10 : byte
@@ -104,7 +101,7 @@ function rankOf(byte: number): number {
 
 const lenient = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
-/** What a handler gets: a field that stands once is text, one that is repeated a list. */
+/** The value that a handler receives. A field that occurs once is text, a repeated one is a list. */
 export function parseForm(body: Uint8Array): Record<string, string | string[]> {
   const { bytes, count, offsets } = fieldsOf(body)
   const text = (start: number, end: number) => lenient.decode(bytes.subarray(start, end))

@@ -1,4 +1,4 @@
-/** What a verified body says: the scheme decides how it is read, not its content type (contract 7.1). */
+/** Parses verified bodies and finds their event keys. The scheme decides how, not the content type (contract 7.1). */
 import { batchKey, type EventSource, type Scheme } from '../../src/wire/webhook-schemes.ts'
 import { parseJson } from '../bytes.ts'
 import { parseForm } from './form.ts'
@@ -15,7 +15,7 @@ const readers: Record<Scheme['payload'][number], (body: Uint8Array<ArrayBuffer>)
 
 export interface Payload {
   value: unknown
-  /** How the body was read; absent where nothing reads it, and the value is the body itself. */
+  /** How the body was parsed. Absent where no parser accepts it: then the value is the bytes. */
   kind?: Scheme['payload'][number]
 }
 
@@ -27,7 +27,7 @@ export function readPayload(kinds: Scheme['payload'], body: Uint8Array<ArrayBuff
   return { value: body }
 }
 
-/** Whether the event key stands in the body: one that cannot be read has none. */
+/** @returns whether the event key stands in the body. A body that cannot be parsed has no key then. */
 export function isKeyInBody({ from }: EventSource): boolean {
   return from !== 'header' && from !== 'constant'
 }
@@ -76,13 +76,13 @@ function keyOf({ names, action, envelope }: EventSource & { from: 'fields' }, pa
   return textField(field(payload, envelope.inner), 'type') ?? key
 }
 
-/** What all of them are. @returns `undefined` where there is none, `event_batch` where they differ. */
+/** @returns the key that all items have; `undefined` where there are no items, `event_batch` where the keys differ. */
 function sameOf(keys: (string | undefined)[]): string | undefined {
   const [first, ...others] = new Set(keys)
   return others.length > 0 ? batchKey : first
 }
 
-/** An entry names the fields that changed, or holds messages of one of two kinds. */
+/** The kinds of one entry of `meta`: names of changed fields, or `messaging` and `standby` for messages. */
 function kindsOf(entry: unknown): (string | undefined)[] {
   const listOf = (name: string) => {
     const list = field(entry, name)

@@ -1,40 +1,35 @@
-/** Deliveries are written down after their answers, a few at a time: a flood of forged ones must not take the database's connections (contract 7.8). */
+/** Records deliveries after their answers, a few at a time: a flood of forged ones must not occupy the database's connections (contract 7.8). */
 
 import type { Queries } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
-import type { RequestDatabase } from '../database/transaction.ts'
 import { createLeases, type Leases } from '../leases.ts'
 import { errorFields } from '../log.ts'
 import type { Webhook } from '../table.ts'
-import type { Outcome } from './store.ts'
+import type { Outcome, Run } from './delivery.ts'
 
-/** Transactions of one isolate that record at the same time: genuine deliveries, and refused ones in single file. */
+/** Number of genuine deliveries that one isolate records at the same time (contract 7.8): a fifth of the pool's connections. */
 const mostAtOnce = 4
+/** Number of refused deliveries that one isolate records at the same time (contract 7.8): anyone can cause them. */
 const mostRefusedAtOnce = 1
 
-/** Deliveries that may wait for their turn. What comes then is not recorded, for each of them holds memory. */
+/** Number of genuine deliveries that may wait to be recorded (contract 7.8). Each holds its body in memory. */
 const mostWaiting = 1_000
+/** Number of refused deliveries that may wait to be recorded (contract 7.8). Fewer, because anyone can cause them. */
 const mostRefusedWaiting = 200
 
-/** Longest time that a transaction may record, in milliseconds: the database ends one after 30 s. */
+/** Longest time in milliseconds that a transaction may record: the database ends a transaction after 30 s. */
 const recordMs = 35_000
 
-/** How often one that waits looks for its turn, in milliseconds: a promise of another request must not be awaited. */
+/** Milliseconds between two attempts to get a turn. Polling is needed because the Workers runtime may cancel a promise of another request. */
 const pollMs = 50
 
-/** Shortest time between two lines about deliveries that were not recorded, in milliseconds. */
+/** Minimum time in milliseconds between two log lines about deliveries that were not recorded: one a minute during a flood. */
 const reportMs = 60_000
 
-type Run = (
-  call: Call,
-  isReadOnly: boolean,
-  work: (database: RequestDatabase) => Promise<Response>,
-) => Promise<Response>
-
-/** Writes one delivery, in the transaction that is open. */
+/** Writes one delivery in the open transaction. */
 type Write = (service: Queries, ...delivery: Parameters<Recorder>) => Promise<void>
 
-/** Never fails: that a delivery is not recorded is logged, and does not concern its sender. */
+/** Never rejects: a failure is logged, and the sender does not learn of it. */
 export type Recorder = (call: Call, webhook: Webhook, outcome: Outcome, status: number, began: number) => Promise<void>
 
 interface Lane {
@@ -49,7 +44,7 @@ export function createRecorder(run: Run, write: Write): Recorder {
   })
   const genuine = lane(mostAtOnce, mostWaiting)
   const refused = lane(mostRefusedAtOnce, mostRefusedWaiting)
-  /** By webhook: deliveries that were not recorded, and not told of yet. */
+  /** Number of deliveries of each webhook that were not recorded and not reported yet. */
   const dropped = new Map<string, number>()
   let reportedAt = 0
 
@@ -68,16 +63,16 @@ export function createRecorder(run: Run, write: Write): Recorder {
 
   return async function record(call, webhook, outcome, status, began) {
     const { slots, waiting } = outcome.outcome === 'refused' ? refused : genuine
-    const place = waiting.take()
+    const place = waiting.acquire()
     if (!place) {
       dropped.set(webhook.name, (dropped.get(webhook.name) ?? 0) + 1)
       return
     }
-    let slot = slots.take()
+    let slot = slots.acquire()
     while (!slot) {
       await new Promise((resolve) => setTimeout(resolve, pollMs))
       place.renew()
-      slot = slots.take()
+      slot = slots.acquire()
     }
     place.release()
     try {

@@ -1,17 +1,17 @@
-/** What a vault entry holds, as the key that its scheme wants (contract 7.10). */
+/** Imports the text of a vault entry as the key of its scheme (contract 7.10). */
 import { type Proof, proofUnder } from '../../src/wire/webhook-schemes.ts'
 import { fromBase64, fromHex } from '../bytes.ts'
 import { utf8 } from './signed.ts'
 
-/** @returns why an entry that is set cannot be the secret of this scheme; holds nothing of it. */
-export function misshapen(proof: Proof, text: string): string | undefined {
+/** @returns why an entry cannot be the secret of this scheme, without any part of its text. */
+export function secretFault(proof: Proof, text: string): string | undefined {
   const bytes = keyBytes(proofUnder(proof, text), text)
   return typeof bytes === 'string' ? bytes : undefined
 }
 
 function keyBytes(proof: Proof, text: string): Uint8Array<ArrayBuffer> | string {
   if (text.trim() !== text) return 'it begins or ends with white space'
-  if (/^(["']).*\1$/.test(text)) return 'it stands in quotes'
+  if (/^(["']).*\1$/.test(text)) return 'it is enclosed in quotes'
   if (/\p{Cc}/u.test(text)) return 'it holds a control character'
   switch (proof.by) {
     case 'ed25519': {
@@ -22,7 +22,7 @@ function keyBytes(proof: Proof, text: string): Uint8Array<ArrayBuffer> | string 
     case 'ecdsa': {
       const key = fromBase64(text)
       const isKey = key?.length === spkiBytes && spkiHead.every((byte, index) => key[index] === byte)
-      return isKey ? key : 'it is no P-256 public key: base64 of its SPKI form, without the PEM lines'
+      return isKey ? key : 'it is not a P-256 public key: base64 of its SPKI form, without the PEM lines'
     }
     case 'hmac': {
       if (proof.secret === 'text') return utf8(text)
@@ -34,11 +34,12 @@ function keyBytes(proof: Proof, text: string): Uint8Array<ArrayBuffer> | string 
   }
 }
 
-/** The SPKI form of an uncompressed P-256 point, up to its coordinates (RFC 5480). */
+/** The SPKI form of an uncompressed P-256 point up to its coordinates (RFC 5480). */
 const spkiHead = fromHex('3059301306072a8648ce3d020106082a8648ce3d03010703420004')!
+/** Length of the whole SPKI form in bytes: the head and two coordinates of 32 bytes. */
 const spkiBytes = 91
 
-/** The points of small order on edwards25519, in every spelling, without the sign: under them a signature says nothing. */
+/** All encodings of points of small order on edwards25519, without the sign bit. Anyone can make signatures that such a key verifies. */
 const smallOrder = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -55,10 +56,10 @@ function isOfSmallOrder(key: Uint8Array): boolean {
   )
 }
 
-/** Finished keys, not promises of them: a request that is cut off must not leave the next one waiting. */
+/** Imported keys by proof and text. Promises are not kept: the Workers runtime may cancel the request that owns one. */
 const keys = new WeakMap<Proof, Map<string, CryptoKey>>()
 
-/** @returns why there is no key, or the key; imported once, and given at once from then on. */
+/** Imports a key once. Later calls return it without a promise. @returns the key, or why there is none. */
 export function secretKey(proof: Proof, text: string): CryptoKey | string | Promise<CryptoKey | string> {
   const own = keys.get(proof) ?? new Map<string, CryptoKey>()
   const known = own.get(text)

@@ -1,8 +1,8 @@
-/** The bytes that a signature covers, built from the raw body: no text is decoded before it is verified. */
+/** Builds the bytes that a signature covers from the raw body. No text is decoded before it is verified. */
 
 const encoder = new TextEncoder()
 
-/** A template's parts, by the template: a project has few. */
+/** Parts by template. Templates are part of the project's source, so their number is small. */
 const templates = new Map<string, readonly string[]>()
 
 function partsOf(signs: string): readonly string[] {
@@ -13,7 +13,10 @@ function partsOf(signs: string): readonly string[] {
   return parts
 }
 
-/** @param signs template; split once, so nothing in a value is taken for a placeholder. @param values of `{ts}` and the like. */
+/**
+ * @param signs the template. It is split before values are inserted, so a value cannot add a placeholder.
+ * @param values of `{ts}` and the like.
+ */
 export function signedBytes(
   signs: string,
   values: Readonly<Record<string, string>>,
@@ -33,7 +36,7 @@ export function signedBytes(
   return joined(parts.map((part) => (typeof part === 'string' && !isAscii(part) ? encoder.encode(part) : part)))
 }
 
-/** @param parts bytes, and text that is ASCII: it is written where it belongs, for a buffer of its own costs more. */
+/** @param parts bytes, and ASCII text. The text is written to its place directly, because encoding it into a buffer of its own costs more. */
 export function joined(parts: readonly (Uint8Array | string)[]): Uint8Array<ArrayBuffer> {
   const [only, ...others] = parts
   if (only instanceof Uint8Array && others.length === 0) return only as Uint8Array<ArrayBuffer>

@@ -1,4 +1,4 @@
-/** What is kept of deliveries: which were handled, and the deliveries themselves (contract 7.7, 7.8). */
+/** Stores which deliveries were handled, and records deliveries (contract 7.7, 7.8). */
 import type { Queries } from '../../src/sdk/scope.ts'
 import { deliveryIdOf } from '../../src/wire/delivery-ids.ts'
 import { newId } from '../../src/wire/ids.ts'
@@ -6,22 +6,26 @@ import type { Proof, Scheme } from '../../src/wire/webhook-schemes.ts'
 import type { Call } from '../call.ts'
 import type { Webhook } from '../table.ts'
 import type { Claim } from './claim.ts'
+import type { Outcome } from './delivery.ts'
 import { textField } from './payload.ts'
 import { createRecorder } from './recorder.ts'
 
-/** Longer than any sender goes on trying. */
+/** Days that the id of a handled delivery is kept (contract 7.7). No provider sends a delivery again for so long. */
 const seenDays = 30
-/** Removed with each one that is added, so that what is old never piles up. */
-const removedAtOnce = 20
+/**
+ * Number of expired rows that are deleted with each row that is added. More than one, so that expired rows become fewer. Few,
+ * so that the deletion costs little.
+ */
+const deletedAtOnce = 20
 
-/** `first`: it is for this transaction to handle. `copy`: it was handled before. `busy`: another transaction is at it. */
+/** `first`: this transaction handles the delivery. `copy`: it was handled before. `busy`: another transaction handles it. */
 type Turn = 'first' | 'copy' | 'busy'
 
 /**
- * Notes a delivery in the transaction that handles it, and never waits for another one: a lock that goes with the
- * transaction comes before the row.
+ * Adds the id of a delivery in the transaction that handles it. A copy would wait for the first row's transaction, so a lock
+ * that can be tried without waiting comes before the row.
  */
-async function takeTurn(service: Queries, webhook: string, id: string): Promise<Turn> {
+async function claimTurn(service: Queries, webhook: string, id: string): Promise<Turn> {
   const [turn] = await service.query<{ is_seen: boolean; is_held: boolean; is_added: boolean }>(
     `with known as materialized (
        select exists (select from webhooks.seen where webhook = $1 and id = $2) as is_seen
@@ -35,13 +39,13 @@ async function takeTurn(service: Queries, webhook: string, id: string): Promise<
      select is_seen, is_held, exists (select from added) as is_added from known, lock`,
     [webhook, id],
   )
-  if (turn!.is_seen) return 'copy' // copies take no lock: many at once would keep each other from it
+  if (turn!.is_seen) return 'copy' // copies take no lock, because many of them would keep each other busy
   if (!turn!.is_held) return 'busy'
-  if (!turn!.is_added) return 'copy' // the first has ended since this statement began
+  if (!turn!.is_added) return 'copy' // the first transaction has ended since this statement began
   await service.query(
     `delete from webhooks.seen where ctid in (select ctid from webhooks.seen
        where seen_at < now() - make_interval(days => $1) limit $2 for update skip locked)`,
-    [seenDays, removedAtOnce],
+    [seenDays, deletedAtOnce],
   )
   return 'first'
 }
@@ -57,29 +61,22 @@ async function deliveryId(
   return deliveryIdOf(id, () => claim.signed(body), event.from === 'header' ? key : undefined)
 }
 
-/** For the generated entry: one name for all of it. */
+/** The generated entry imports this function where a webhook declares `dedupe` or `record`. */
 export function createStore() {
   return {
-    takeTurn,
+    claimTurn,
     deliveryId,
     createRecorder: (run: Parameters<typeof createRecorder>[0]) => createRecorder(run, recordDelivery),
   }
 }
 
-/** What has become of a delivery so far. */
-export interface Outcome {
-  outcome: 'handled' | 'unhandled' | 'duplicate' | 'handshake' | 'failed' | 'refused'
-  reason?: string
-  event?: string
-  /** Absent until its signature was found right. */
-  body?: Uint8Array<ArrayBuffer>
-}
-
+/** Longest event key and reason in characters that are recorded: a sender chooses the key, and a list shows both in one line. */
 const longestText = 200
-/** Refused deliveries that are kept of one webhook: a flood of forged ones must not fill the database. */
+/** Number of refused deliveries of one webhook that are kept (contract 7.8): a flood of forged ones must not fill the database. */
 const refusedKept = 1_000
-/** Longest value of a header that is kept of a refused delivery, in characters, and the most headers. */
+/** Longest header value and longest query in characters that are kept of a refused delivery, because anyone can send one. */
 const longestRefusedHeader = 500
+/** Largest number of headers that are kept of a refused delivery. Its sender is unknown, and may send any number. */
 const refusedHeaders = 50
 
 async function recordDelivery(
@@ -117,25 +114,25 @@ async function recordDelivery(
   await service.query(
     `delete from webhooks.deliveries where ctid in (select ctid from webhooks.deliveries
        where webhook = $1 and received_at < now() - make_interval(days => $2) limit $3 for update skip locked)`,
-    [name, record!.days, removedAtOnce],
+    [name, record!.days, deletedAtOnce],
   )
   if (!isRefused) return
   await service.query(
     `delete from webhooks.deliveries where id in (select id from webhooks.deliveries
        where webhook = $1 and outcome = 'refused' order by received_at desc, id desc offset $2 limit $3)`,
-    [name, refusedKept, removedAtOnce],
+    [name, refusedKept, deletedAtOnce],
   )
 }
 
-/** Text that Postgres can hold, and no more of it than a line of a list shows. */
+/** Replaces characters that Postgres cannot hold, and cuts the text to `longestText`. */
 function printable(text: string | undefined): string | null {
   return text?.slice(0, longestText).replaceAll('\0', '\ufffd').toWellFormed() ?? null
 }
 
-/** Names of headers and parameters whose values prove who sent something: some senders send several of them. */
+/** Names of headers and parameters whose values prove the sender. Some providers send several of them. */
 const proving = /signature(?!-timestamp)|auth|cookie|token|secret|password|key/i
 
-/** With such a value whoever reads the table could send the delivery again. */
+/** Blanks the values that prove the sender: with them a reader of the table could send the delivery again. */
 function headersOf(headers: Headers, { header }: Proof): Record<string, string> {
   const own = header.toLowerCase()
   const isProof = (name: string) => name === own || proving.test(name)

@@ -1,10 +1,11 @@
-/** How a sender may have written the address that it signed. */
+/** Spellings of an address that a sender may have signed. */
 
 /**
- * The spellings that a sender may have signed: the configured URL if there is one, with and without the port that its
- * scheme implies, and with apostrophes as they are typed, which the Workers runtime encodes.
+ * The configured URL if there is one, with and without its scheme's default port, and with apostrophes that are not encoded:
+ * the Workers runtime encodes those of a request.
  *
- * @param configured without a query. @param received the request's own.
+ * @param configured a URL without a query.
+ * @param received the URL of the request.
  */
 export function urlsOf(configured: string | undefined, received: string, search: string): string[] {
   const urls = [configured === undefined ? received : `${configured}${search}`]

@@ -66,7 +66,7 @@ export class HttpError extends Error {
 const frames = Error as { stackTraceLimit?: number }
 
 /** @returns the error of one of the runtime's own codes, without a stack: capturing one is slow, and a 4xx is not logged. */
-export function refuse(
+export function httpError(
   code: ErrorCode,
   description: string = errorCodes[code].description,
   details: HttpErrorDetails = {},

@@ -131,6 +131,15 @@ stack explain path-reserved says why
     })
   })
 
+  it('10.1 --json is --format json', async () => {
+    const root = project({ 'src/app.module.ts': app.replace("'/orders'", "'/webhooks'") })
+    const [short, long] = [['--json'], ['--format', 'json']].map((flags) =>
+      stack(['build', '--project', root, ...flags]),
+    )
+    expect(await short).toEqual(await long)
+    expect(JSON.parse((await short!).stdout)).toMatchObject({ slug: 'path-reserved' })
+  })
+
   it('a warning does not refuse', async () => {
     const { code, stderr } = await stack(['build', '--project', project({ 'stack/roles.json': '{ "roles": [] }' })])
     expect(code).toBe(0)

@@ -54,6 +54,7 @@ describe('the local stack', () => {
     expect([list.code, list.stderr]).toEqual([0, 'probe/local\n'])
     expect(list.stdout).toBe(`${JSON.stringify(JSON.parse(list.stdout), undefined, 2)}\n`)
     expect(JSON.parse(list.stdout).data).toMatchObject([{ name: 'PEM' }])
+    expect((await stack(['secret', 'list', '--json'], { cwd: here() })).stdout).toBe(list.stdout)
     expect(await readLater('PEM')).toBe(pem)
     const unset = await stack(['secret', 'unset', 'PEM'], { cwd: here() })
     expect([unset.code, unset.stdout]).toEqual([0, ''])

@@ -1,7 +1,7 @@
 /** A command that is printed for a shell has the same meaning when it is pasted there. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { shellWord } from '../../cli/shell.ts'
+import { shellWord } from '../../cli/shared/shell.ts'
 
 const hasBash = !spawnSync('bash', ['--version']).error
 

@@ -203,6 +203,16 @@ describe('a running stack', () => {
       expect([name, isPaired]).toEqual([name, isPublic(name)])
     }
     expect((await run('send', 'chatbot', 'PING')).code).toBe(0) // with the pair that is there
+    const asJson = await run('send', 'twilio', senders.twilio.event, '--json')
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+      0,
+      {
+        status: 200,
+        request_id: expect.stringMatching(/^req_/),
+        duration_ms: expect.any(Number),
+        body: expect.stringContaining('<Response></Response>'),
+      },
+    ])
     expect(running.output()).toContain('webhook payments: "payment.succeeded" handled by PaymentsReceiver.receive in')
 
     const unbound = await run('send', 'payments', 'payment.succeded', '--data', '{"amount":7}')
@@ -550,6 +560,20 @@ describe('without what it needs', () => {
     expect(JSON.parse(json.stdout).data.slice(0, 2)).toMatchObject([
       { name: 'payments', secret: { env: 'PAYMENTS_SECRET', set: null, source: 'unknown' } },
       { name: 'stripe', secret: { env: 'STRIPE_SECRET', set: true, source: '.dev.vars' } },
+    ])
+  })
+
+  it('10.3 a record whose process is gone is reported and ignored', async () => {
+    const root = hooks({})
+    await stack(['build', '--project', root])
+    const record = { pid: 2 ** 22 + 1, base_url: 'http://127.0.0.1:1', service_role_key: 'key' } // above the largest id
+    fs.writeFileSync(path.join(root, '.stack/local.json'), JSON.stringify(record))
+    const { code, stdout, stderr } = await stack(['webhooks', 'deliveries', '--project', root])
+    expect([code, stdout, stderr]).toEqual([
+      3,
+      '',
+      `the record of process ${record.pid} is left over: that stack is gone, and the record is ignored\n` +
+        'error: no stack of this project runs here: `stack start` runs one\n',
     ])
   })
 

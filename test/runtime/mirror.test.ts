@@ -1,6 +1,7 @@
 /** The mirror of the vault: its age, the requests that wait for it, and the values that serve meanwhile (contract 9.9). */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Call, Env } from '../../runtime/call.ts'
+import type { Call } from '../../runtime/call.ts'
+import type { Env } from '../../runtime/env.ts'
 import { createMirror } from '../../runtime/mirror.ts'
 import type { MirroredSecrets } from '../../src/wire/secrets.ts'
 

@@ -1,7 +1,8 @@
 /** Connections that outlive a request: which caller gets one, for how long, and when it is closed (contract 5.4, 5.7). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Link } from '../../runtime/database/driver.ts'
-import { createPool, type Lease } from '../../runtime/database/pool.ts'
+import type { Lease } from '../../runtime/database/lease.ts'
+import { createPool } from '../../runtime/database/pool.ts'
 import { SqlError, Unavailable } from '../../runtime/database/unavailable.ts'
 
 const begin = [{ text: 'begin', values: [] }]

@@ -4,8 +4,8 @@ import type { Call } from '../../runtime/call.ts'
 import { createLeases } from '../../runtime/leases.ts'
 import type { Webhook } from '../../runtime/table.ts'
 import { createUploads } from '../../runtime/uploads.ts'
+import type { Outcome } from '../../runtime/webhooks/delivery.ts'
 import { createRecorder } from '../../runtime/webhooks/recorder.ts'
-import type { Outcome } from '../../runtime/webhooks/store.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -20,22 +20,22 @@ const mebibyte = 1024 * 1024
 describe('leases', () => {
   it('give as much as there is, and what is released is there again', () => {
     const leases = createLeases(10, 1_000)
-    const first = leases.take(6)!
-    expect(leases.take(5)).toBeUndefined()
-    const second = leases.take(4)!
+    const first = leases.acquire(6)!
+    expect(leases.acquire(5)).toBeUndefined()
+    const second = leases.acquire(4)!
     expect([second.resize(5), first.resize(5), second.resize(5)]).toEqual([false, true, true])
     first.release()
     first.release()
     expect(second.resize(11)).toBe(false)
-    expect(leases.take(5)).toBeDefined()
+    expect(leases.acquire(5)).toBeDefined()
   })
 
   it('one that is alone may exceed the limit where that is allowed, and then nobody else gets any', () => {
     const leases = createLeases(10, 1_000, true)
-    const large = leases.take(11)!
-    expect([leases.take(1), leases.take(0), large.resize(100)]).toEqual([undefined, undefined, true])
+    const large = leases.acquire(11)!
+    expect([leases.acquire(1), leases.acquire(0), large.resize(100)]).toEqual([undefined, undefined, true])
     large.release()
-    const [one, other] = [leases.take(5)!, leases.take(5)!]
+    const [one, other] = [leases.acquire(5)!, leases.acquire(5)!]
     expect(one.resize(6)).toBe(false)
     other.release()
     expect(one.resize(60)).toBe(true)
@@ -43,15 +43,15 @@ describe('leases', () => {
 
   it('one that nobody renews counts no longer, until it is renewed', () => {
     const leases = createLeases(10, 1_000)
-    const lost = leases.take(10)!
+    const lost = leases.acquire(10)!
     vi.advanceTimersByTime(1_000)
-    expect(leases.take(1)).toBeUndefined()
+    expect(leases.acquire(1)).toBeUndefined()
     vi.advanceTimersByTime(1)
-    const other = leases.take(10)!
+    const other = leases.acquire(10)!
     expect([other !== undefined, leases.count()]).toEqual([true, 1])
     lost.renew()
     other.release()
-    expect(leases.take(1)).toBeUndefined()
+    expect(leases.acquire(1)).toBeUndefined()
   })
 })
 

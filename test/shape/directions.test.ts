@@ -124,17 +124,18 @@ describe('directions', () => {
       ),
     ]
     expect(who('build').sort()).toEqual([
-      'cli/build.ts',
-      'cli/changes.ts',
-      'cli/refusals.ts',
-      'cli/start.ts',
+      'cli/project/build.ts',
+      'cli/project/changes.ts',
+      'cli/project/ready.ts',
+      'cli/shared/refusals.ts',
       'cli/webhooks/deliveries.ts', // They use tables and files that are written whole, but never the compiler.
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',
     ])
     expect(who('local').sort()).toEqual([
-      'cli/start.ts',
-      'cli/target.ts',
+      'cli/project/ready.ts',
+      'cli/project/start.ts',
+      'cli/shared/local-stack.ts',
       'cli/webhooks/deliveries.ts',
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',

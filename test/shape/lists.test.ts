@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ambientServices, decoratorNames } from '../../build/declaration.ts'
 import { groups, slugs } from '../../build/refusals/index.ts'
-import { exitCodes } from '../../cli/failure.ts'
+import { exitCodes } from '../../cli/shared/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
 import { authErrors } from '../../src/auth/shared/errors.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
@@ -60,7 +60,7 @@ describe('closed lists', () => {
     const used = tracked('.ts')
       .filter((name) => /^(?:runtime|src)\//.test(name))
       .flatMap((name) => [
-        ...read(name).matchAll(/(?:refuse|authError)\(\s*'([a-z_]+)'|new HttpError\(\s*\d+,\s*'([a-z_]+)'/g),
+        ...read(name).matchAll(/(?:httpError|authError)\(\s*'([a-z_]+)'|new HttpError\(\s*\d+,\s*'([a-z_]+)'/g),
       ])
       .map(([, one, other]) => one ?? other!)
     expect(used.filter((name) => !known.has(name))).toEqual([])

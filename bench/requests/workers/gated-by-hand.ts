@@ -1,4 +1,4 @@
-/** The gated route written by hand, with neon's driver as it comes: a connection for each request, one statement after the other. */
+/** The gated route written by hand with neon's driver as published: a connection a request, and one statement at a time. */
 import { Client } from '@neondatabase/serverless'
 import { Hono } from 'hono'
 import { type AuthEnv, answerHeaders, claimsOf } from './signed-in.ts'
@@ -41,7 +41,7 @@ app.get('/notes', async (context) => {
   }
 })
 
-/** Through a proxy for its WebSocket. All else is as the driver has it: start-up, password and the first query go out together. */
+/** Connects through a proxy for the WebSocket. All other settings are the driver's own. */
 function connection(url: string): Client {
   const client = new Client(url)
   const settings = client.neonConfig

@@ -1,4 +1,4 @@
-/** Who is calling, as a Worker of one's own finds out: jose, with a key that is imported once. */
+/** Identifies the caller as a hand-written Worker would: with jose and a key that is imported once. */
 import { importJWK, type JWTPayload, jwtVerify } from 'jose'
 
 export interface AuthEnv {
@@ -9,7 +9,7 @@ export interface AuthEnv {
 
 let key: Awaited<ReturnType<typeof importJWK>> | undefined
 
-/** @returns `undefined` for nobody. */
+/** @returns `undefined` for a caller without a valid token. */
 export async function claimsOf(authorization: string | undefined, env: AuthEnv): Promise<JWTPayload | undefined> {
   if (!authorization?.startsWith('Bearer ')) return undefined
   key ??= await importJWK(JSON.parse(env.SIGNING_KEY), 'ES256')
@@ -25,7 +25,7 @@ export async function claimsOf(authorization: string | undefined, env: AuthEnv):
   }
 }
 
-/** The same headers as the build's worker: what is compared is the way to the answer. */
+/** The same headers as the build's worker sends, so that the answers have the same size. */
 export function answerHeaders(): Record<string, string> {
   return {
     'x-request-id': `req_${crypto.randomUUID()}`,

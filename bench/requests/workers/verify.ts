@@ -9,7 +9,7 @@ interface Env extends AuthEnv {
 
 const algorithm = { name: 'ECDSA', hash: 'SHA-256', namedCurve: 'P-256' }
 
-/** @returns what verifies the token once. */
+/** Each returns a function that verifies the token once. */
 const verifiers: Record<string, (env: Env) => Promise<() => Promise<boolean>>> = {
   async runtime(env) {
     const keys = [{ kid: undefined, key: await keyOf(env) }]

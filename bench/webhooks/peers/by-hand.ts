@@ -1,6 +1,7 @@
-/** The same minimum, written by hand: the raw bytes, the window, Web Crypto's own comparison, JSON. */
+/** The same minimum written by hand: the raw bytes, the time window, the comparison of Web Crypto, JSON. */
 import { type Env, serve } from './serve.ts'
 
+/** Largest difference between the signed time and now, in seconds: the tolerance of Stripe's SDK. */
 const windowSeconds = 300
 const encoder = new TextEncoder()
 const keys = new Map<string, Awaited<ReturnType<typeof crypto.subtle.importKey>>>()

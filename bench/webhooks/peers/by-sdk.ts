@@ -1,4 +1,4 @@
-/** The same with the providers' own SDKs, as their documentation shows for Workers. */
+/** The same with the SDKs of the providers, as their documentation shows for Workers. */
 import { verify } from '@octokit/webhooks-methods'
 import Stripe from 'stripe'
 import { type Env, serve } from './serve.ts'

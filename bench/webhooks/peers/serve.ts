@@ -1,4 +1,4 @@
-/** What a Worker of one's own has around its verification: an address for each sender, a switch, a line of log, an answer. */
+/** The parts of a hand-written Worker around its verification: a path for each sender, a switch, a line of log, an answer. */
 
 export interface Env {
   STRIPE_SECRET: string
@@ -10,7 +10,7 @@ interface Delivery {
   payload: { id?: unknown }
 }
 
-/** @returns `undefined` for what its sender did not sign. */
+/** @returns `undefined` for a request that its sender did not sign. */
 export type Verify = (request: Request, env: Env) => Promise<Delivery | undefined>
 
 export function serve(stripe: Verify, github: Verify) {
@@ -31,7 +31,7 @@ export function serve(stripe: Verify, github: Verify) {
   }
 }
 
-/** The same line of log and the same answer as the build's worker: what is compared is the way there. */
+/** Logs and answers the same as the build's worker, so that only the way there is compared. */
 function answer(webhook: string, delivery: Delivery | undefined): Response {
   const id = `req_${crypto.randomUUID()}`
   if (!delivery) return json(id, { error: 'unauthorized' }, 401)

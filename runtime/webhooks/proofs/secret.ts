@@ -1,23 +1,23 @@
-/** The secret itself, in a header: compared in constant time. */
+/** The secret itself in a header, compared in constant time. */
 import type { SecretProof } from '../../../src/wire/webhook-schemes.ts'
 import { isSame } from '../../bytes.ts'
-import { type Arrival, type Claim, type Refusal, refusal } from '../claim.ts'
+import { type Arrival, type Claim, type Fault, fault } from '../claim.ts'
 import { utf8 } from '../signed.ts'
 
-/** Longest header that is compared: a longer one is no secret of this sender. */
+/** Longest header in characters that is compared: a longer one would only cost the isolate two signatures over it. */
 const longestToken = 8192
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const
 
-export function readSecret({ header: name }: SecretProof, { headers }: Arrival): Claim | Refusal {
+export function readSecret({ header: name }: SecretProof, { headers }: Arrival): Claim | Fault {
   const token = headers.get(name)?.trim()
-  if (!token) return refusal('missing_header', `the header ${name} is missing`)
+  if (!token) return fault('missing_header', `the header ${name} is missing`)
   if (token.length > longestToken) {
-    return refusal('bad_encoding', `the header ${name} is longer than ${longestToken} characters`)
+    return fault('bad_encoding', `the header ${name} is longer than ${longestToken} characters`)
   }
   return {
     signed: (body) => body,
-    // the secret is at hand as a key only: both keys sign the token, and their signatures are of one length
+    // only a CryptoKey of the secret is available: both keys sign the token, and signatures have equal lengths
     async holds(key) {
       const bytes = utf8(token)
       const claimed = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign'])

@@ -1,7 +1,7 @@
 /** Claims in the headers of a delivery, and the comparison of every byte of a signature. */
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { misshapen } from '../../../runtime/webhooks/secret.ts'
+import { secretFault } from '../../../runtime/webhooks/secret.ts'
 import { presets, proofUnder, type WebhookProvider, webhookProviders } from '../../../src/wire/webhook-schemes.ts'
 import { bytes, holds, now, reasonOf } from '../../support/claims.ts'
 import { titled } from '../../support/titles.ts'
@@ -108,8 +108,8 @@ describe('gitlab', () => {
   it('an entry that begins with whsec_ is a signing token, and the plain header proves nothing', () => {
     expect(proofUnder(proof, 'whsec_c2VjcmV0')).toMatchObject({ by: 'hmac', header: 'webhook-signature' })
     expect(proofUnder(proof, 'a secret token')).toBe(proof)
-    expect(misshapen(proof, 'whsec_no base64')).toEqual(expect.any(String))
-    expect(misshapen(proof, 'a secret token')).toBeUndefined()
+    expect(secretFault(proof, 'whsec_no base64')).toEqual(expect.any(String))
+    expect(secretFault(proof, 'a secret token')).toBeUndefined()
   })
 })
 

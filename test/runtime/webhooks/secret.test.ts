@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Webhook } from '../../../runtime/table.ts'
-import { type RefusalReason } from '../../../runtime/webhooks/claim.ts'
-import { refusalLine } from '../../../runtime/webhooks/refusals.ts'
-import { misshapen, secretKey } from '../../../runtime/webhooks/secret.ts'
+import { type FaultReason } from '../../../runtime/webhooks/claim.ts'
+import { faultLine } from '../../../runtime/webhooks/faults.ts'
+import { secretFault, secretKey } from '../../../runtime/webhooks/secret.ts'
 import { type Proof, presets } from '../../../src/wire/webhook-schemes.ts'
 import { standard } from '../../support/claims.ts'
 
@@ -23,7 +23,7 @@ describe('7.10 what a secret may look like', () => {
     ['base64 after whsec_', standard.proof, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     ['base64 alone', standard.proof, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   ])('%s', async (_what, proof, secret) => {
-    expect(misshapen(proof, secret)).toBeUndefined()
+    expect(secretFault(proof, secret)).toBeUndefined()
     expect(typeof (await secretKey(proof, secret))).toBe('object')
   })
 
@@ -39,7 +39,7 @@ describe('7.10 what a secret may look like', () => {
     ['a secret that is no base64', standard.proof, 'whsec_not base64!'],
     ['nothing after whsec_', standard.proof, 'whsec_'],
   ])('not %s', async (_what, proof, secret) => {
-    expect(misshapen(proof, secret)).toEqual(expect.any(String))
+    expect(secretFault(proof, secret)).toEqual(expect.any(String))
     expect(typeof (await secretKey(proof, secret))).toBe('string')
   })
 
@@ -89,7 +89,7 @@ describe('7.10 what a secret may look like', () => {
     const spellings = [...small].flatMap((y) => (y + p < 2n ** 255n ? [y, y + p] : [y]))
     for (const y of spellings) {
       for (const sign of [0n, 1n]) {
-        expect(misshapen(presets.discord.proof, encode(y, sign))).toBe('it is a key under which anybody can sign')
+        expect(secretFault(presets.discord.proof, encode(y, sign))).toBe('it is a key under which anybody can sign')
       }
     }
     expect(spellings).toHaveLength(7)
@@ -98,7 +98,7 @@ describe('7.10 what a secret may look like', () => {
 
 describe('7.9 the line of a refusal', () => {
   const webhook = { name: 'shop', provider: 'shopify', secret: { env: 'SHOP_SECRET' } } as Webhook
-  const reasons: Record<RefusalReason, string> = {
+  const reasons: Record<FaultReason, string> = {
     missing_header: 'a proxy',
     bad_encoding: 'a proxy',
     stale_timestamp: 'send it again',
@@ -109,8 +109,8 @@ describe('7.9 the line of a refusal', () => {
     unsupported_scheme: 'shopify',
   }
 
-  it.each(Object.keys(reasons) as RefusalReason[])('%s: whole sentences that say what to do next', (reason) => {
-    const line = refusalLine(webhook, { reason, detail: 'the header x is missing' })
+  it.each(Object.keys(reasons) as FaultReason[])('%s: whole sentences that say what to do next', (reason) => {
+    const line = faultLine(webhook, { reason, detail: 'the header x is missing' })
     expect(line).toMatch(/^webhook shop refused a delivery: \w+: the header x is missing\. [A-Z].*\.$/)
     expect(line.replace('no proxy', 'a proxy')).toContain(reasons[reason])
   })

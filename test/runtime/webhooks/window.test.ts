@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { secretKey } from '../../../runtime/webhooks/secret.ts'
-import { refuseBodyTime, refuseTimestamp } from '../../../runtime/webhooks/window.ts'
+import { bodyTimeFault, timestampFault } from '../../../runtime/webhooks/window.ts'
 import { presets } from '../../../src/wire/webhook-schemes.ts'
 import { bytes, claimed, now } from '../../support/claims.ts'
 
@@ -14,7 +14,7 @@ describe('7.4 the window', () => {
     [-301, 'stale_timestamp'],
     [301, 'future_timestamp'],
   ])('%i seconds', (offset, expected) => {
-    expect(refuseTimestamp(String(now + offset), now)?.reason).toBe(expected)
+    expect(timestampFault(String(now + offset), now)?.reason).toBe(expected)
   })
 
   it.each([
@@ -25,11 +25,11 @@ describe('7.4 the window', () => {
     [0.5, 'bad_encoding'],
     [Number.NaN, 'bad_encoding'],
   ])('%d milliseconds, in a body', (offset, expected) => {
-    expect(refuseBodyTime(now * 1000 + offset, now)?.reason).toBe(expected)
+    expect(bodyTimeFault(now * 1000 + offset, now)?.reason).toBe(expected)
   })
 
   it.each([undefined, null, String(now * 1000)])('%j in a body is no time', (value) => {
-    expect(refuseBodyTime(value, now)?.reason).toBe('bad_encoding')
+    expect(bodyTimeFault(value, now)?.reason).toBe('bad_encoding')
   })
 
   it('of a delivery that is refused for its time, the claim remains: only then can it be told whether it was genuine', async () => {
@@ -45,13 +45,13 @@ describe('7.4 the window', () => {
   })
 
   it('the half second in which exactly 300 passes is not lost to rounding', () => {
-    expect(refuseTimestamp(String(now - 300), now + 0.9)).toBeUndefined()
+    expect(timestampFault(String(now - 300), now + 0.9)).toBeUndefined()
   })
 
   it.each(['', '1e9', '0x5', ' 1700000000', '1700000000.0', '-1', 'Infinity', '１７０００', '170000000000'])(
     'refuses %j',
     (text) => {
-      expect(refuseTimestamp(text, now)?.reason).toBe('bad_encoding')
+      expect(timestampFault(text, now)?.reason).toBe('bad_encoding')
     },
   )
 })

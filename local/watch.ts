@@ -1,4 +1,4 @@
-/** While the stack runs: a source that changes is built again and served; what is not sound leaves the last good build serving. */
+/** Builds and serves each change of the source while the stack runs. A build that fails leaves the last good one serving. */
 import path from 'node:path'
 import { projectTarget } from '../build/targets.ts'
 import { type DocumentsOutcome, type Outcome, type Watch, watchProject } from '../build/watch.ts'
@@ -7,42 +7,48 @@ import type { DeclaredRole, Project } from '../src/wire/project.ts'
 interface Declared {
   project: Project
   roles: DeclaredRole[]
-  /** Of `.dev.vars`. */
+  /** The lines of `.dev.vars`. */
   variables: Record<string, string>
 }
+
+type BuiltOutcome = Extract<Outcome, { kind: 'built' }>
 
 export type Change =
   | Exclude<Outcome, { kind: 'built' }>
   /** `client.d.ts`, `client.js` and `openapi.json` are written with warnings, or could not be written. */
   | DocumentsOutcome
   /** Built and serving. */
-  | (Extract<Outcome, { kind: 'built' }> & { servedAfterMs: number })
+  | (BuiltOutcome & { servedAfterMs: number })
   /** Built, and the bundle does not start: the last one serves. */
   | { kind: 'not-started'; error: Error }
   | { kind: 'variables' }
-  /** Something that only a new start takes up. */
+  /** A change that only the next start of the stack takes up. */
   | { kind: 'later'; files: readonly string[] }
 
-export interface Following {
-  /** @throws Error when a declared file cannot be read. */
+export interface WatchOptions {
+  /** Reads the declared files. @throws Error when one of them cannot be read. */
   declared: () => Declared
+  /** Called with absolute paths. */
   onChange: (change: Change, changed: readonly string[]) => void
 }
 
-interface FollowOptions {
-  /** Absolute. */
+interface RunningStack {
+  /** Absolute path of the project. */
   root: string
-  follow: Following
-  /** Serves what was built, with these variables. @returns whether there was anything new. @throws when it does not start. */
+  /**
+   * Serves what was built, with these variables.
+   * @returns whether anything was new. @throws Error when the bundle does not start.
+   */
   serve: (variables: Record<string, string>) => Promise<boolean>
   declareRoles: (roles: readonly DeclaredRole[]) => Promise<void>
 }
 
-export async function followChanges({ root, follow, serve, declareRoles }: FollowOptions): Promise<Watch> {
-  const { declared, onChange } = follow
+/** Resolves when the first build is done and changes are seen. */
+export async function watchSource(stack: RunningStack, { declared, onChange }: WatchOptions): Promise<Watch> {
+  const { root, serve, declareRoles } = stack
   let knownRoles = JSON.stringify(declared().roles)
 
-  async function built(outcome: Extract<Outcome, { kind: 'built' }>, changed: readonly string[]): Promise<void> {
+  async function onBuilt(outcome: BuiltOutcome, changed: readonly string[]): Promise<void> {
     const began = performance.now()
     const { roles, variables } = declared()
     let isNew: boolean
@@ -51,16 +57,15 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
     } catch (error) {
       return onChange({ kind: 'not-started', error: error as Error }, changed)
     }
-    // the first build only warms up: the same was built and is served already, unless it was edited meanwhile
+    // The first build only warms up, because the same source is served already. A migration is reported by `onOther`.
     const isMigration = (file: string) => path.relative(root, file).startsWith(`migrations${path.sep}`)
-    // nor is a migration served: `other` says what becomes of it
     if (!isNew && outcome.refusals.length === 0 && changed.every(isMigration)) return
     if (JSON.stringify(roles) !== knownRoles) await declareRoles(roles)
     knownRoles = JSON.stringify(roles)
     onChange({ ...outcome, servedAfterMs: performance.now() - began }, changed)
   }
 
-  async function other(changed: readonly string[]): Promise<void> {
+  async function onOther(changed: readonly string[]): Promise<void> {
     const isNamed = (pattern: RegExp) => (file: string) =>
       pattern.test(path.relative(root, file).split(path.sep).join('/'))
     const migrations = changed.filter(isNamed(/^migrations\/[^/]+\.sql$/))
@@ -80,11 +85,11 @@ export async function followChanges({ root, follow, serve, declareRoles }: Follo
       return projectTarget(root, project, roles)
     },
     async onOutcome(outcome, changed) {
-      await (outcome.kind === 'built' ? built(outcome, changed) : onChange(outcome, changed))
+      await (outcome.kind === 'built' ? onBuilt(outcome, changed) : onChange(outcome, changed))
     },
     onDocuments(outcome, changed) {
       if (outcome.kind === 'not-documented' || outcome.refusals.length > 0) onChange(outcome, changed)
     },
-    onStackFiles: other,
+    onStackFiles: onOther,
   })
 }

@@ -1,8 +1,8 @@
-/** The line that the log has for each refusal: what was wrong, and what to do next (contract 7.9). */
+/** The log's line about a refused delivery: its fault, and the operator's next step (contract 7.9). */
 import type { Webhook } from '../table.ts'
-import type { Refusal, RefusalReason } from './claim.ts'
+import type { Fault, FaultReason } from './claim.ts'
 
-const advice: Record<RefusalReason, (webhook: Webhook) => string> = {
+const advice: Record<FaultReason, (webhook: Webhook) => string> = {
   missing_header: ({ provider }) =>
     `Check that ${provider ?? 'the sender that is meant'} sends it to this URL, and that no proxy on the way removes headers.`,
   bad_encoding: ({ provider }) =>
@@ -20,6 +20,6 @@ const advice: Record<RefusalReason, (webhook: Webhook) => string> = {
     `Check which scheme the provider uses: the webhook declares ${provider ?? 'a `signature` block'}.`,
 }
 
-export function refusalLine(webhook: Webhook, { reason, detail }: Refusal): string {
+export function faultLine(webhook: Webhook, { reason, detail }: Fault): string {
   return `webhook ${webhook.name} refused a delivery: ${reason}: ${detail}. ${advice[reason](webhook)}`
 }

@@ -1,20 +1,21 @@
-/** `stack build`: refusals and what was built, to stderr; a format for machines has its refusals on stdout (contract 8, 10.1). */
+/** `stack build`: prints refusals and the report on stderr. A format for machines has its refusals on stdout (contract 8, 10.1). */
 import path from 'node:path'
-import { buildCached } from '../build/cached.ts'
-import { report } from '../build/emit/report.ts'
-import { applyFixes } from '../build/fix.ts'
-import type { Format } from '../build/formats.ts'
-import type { BuildOptions } from '../build/options.ts'
-import type { Refusal } from '../build/refusals/index.ts'
-import { authTarget, projectTarget } from '../build/targets.ts'
-import type { Outcome } from '../build/watch.ts'
+import { buildCached } from '../../build/cached.ts'
+import { report } from '../../build/emit/report.ts'
+import { applyFixes } from '../../build/fix.ts'
+import type { Format } from '../../build/formats.ts'
+import type { BuildOptions } from '../../build/options.ts'
+import type { Refusal } from '../../build/refusals/index.ts'
+import { authTarget, projectTarget } from '../../build/targets.ts'
+import type { Outcome } from '../../build/watch.ts'
+import { Failure } from '../shared/failure.ts'
+import { locateProject } from '../shared/project.ts'
+import type { Printing } from '../shared/refusals.ts'
+import { untilInterrupted } from '../shared/signals.ts'
+import { version } from '../shared/version.ts'
+import { workingDirectory } from '../shared/working-directory.ts'
 import { missingBindings } from './bindings.ts'
-import { Failure } from './failure.ts'
-import { locateProject } from './project.ts'
-import type { Printing } from './refusals.ts'
-import { fixCommandOf } from './shell.ts'
-import { untilInterrupted } from './signals.ts'
-import { version } from './version.ts'
+import { fixCommandOf } from './fix-command.ts'
 
 export interface BuildFlags {
   project?: string
@@ -22,27 +23,32 @@ export interface BuildFlags {
   format: Format
   fix?: boolean
   watch?: boolean
+  json?: boolean
 }
 
-/** More rounds than fixes that wait for each other; a fix that mends nothing must not go on forever. */
-const mostRounds = 50
+/** Largest number of rounds of `--fix`. Few fixes wait for another one, and a fix without effect must not loop for ever. */
+const maxRounds = 50
 
-/** Largest number of edited files that a sentence names. */
-const mostNamed = 5
+/** Largest number of edited files that a sentence names: they fit on one line. */
+const maxNamed = 5
 
 export async function runBuild(flags: BuildFlags): Promise<void> {
   const { root } = locateProject(flags.project)
-  const folder = flags.out === undefined ? undefined : path.resolve(process.env['INIT_CWD'] ?? process.cwd(), flags.out)
+  const folder = flags.out === undefined ? undefined : path.resolve(workingDirectory(), flags.out)
   const target = () => {
     const { project, roles } = locateProject(flags.project)
     return projectTarget(root, project, roles, folder)
   }
-  const plain: Printing = { format: flags.format, version, fixCommand: fixCommandOf(flags.project) }
+  const plain: Printing = {
+    format: flags.json ? 'json' : flags.format,
+    version,
+    fixCommand: fixCommandOf(flags.project),
+  }
   const printing = flags.fix ? afterFix(plain, await fix(root, target())) : plain
   await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
 }
 
-/** What is left has no exact fix, and errors leave more behind than nothing. */
+/** After `--fix`, no remaining refusal has an exact fix, and a refused build has edited files. */
 function afterFix(printing: Printing, edited: readonly string[]): Printing {
   const consequence = `nothing was built, and --fix has edited ${listed(edited)}`
   return { ...printing, fixCommand: '', ...(edited.length > 0 && { consequence }) }
@@ -58,10 +64,10 @@ async function once(root: string, target: BuildOptions, printing: Printing): Pro
   process.stderr.write(missingBindings(root, target.out))
 }
 
-/** What renders them is loaded for them: a build that finds nothing changed and nothing wrong need not wait for it. */
+/** The renderer is loaded only here: a build without changes and without refusals does not wait for it. */
 async function print(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
   if (refusals.length === 0 && printing.format === 'text') return
-  const { printRefusals } = await import('./refusals.ts')
+  const { printRefusals } = await import('../shared/refusals.ts')
   await printRefusals(root, refusals, printing)
 }
 
@@ -73,16 +79,16 @@ async function buildAuth({ out }: BuildOptions): Promise<void> {
 /** @returns the files that it has edited, relative to the project. */
 async function fix(root: string, target: BuildOptions): Promise<string[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
-  const { Compiler } = await import('../build/compiler.ts')
-  const { harmless } = await import('../build/columns.ts')
+  const { Compiler } = await import('../../build/compiler.ts')
+  const { harmless } = await import('../../build/columns.ts')
   const compiler = new Compiler(target)
   let count = 0
   const edited = new Set<string>()
   const done = new Set<string>()
   let touched = new Set<string>()
   try {
-    for (let round = 0; round < mostRounds; round++) {
-      // a file that was written in the same moment as it was read looks as it did
+    for (let round = 0; round < maxRounds; round++) {
+      // A file that is written within one tick of the clock looks unchanged, so the edited files are named.
       const { fixed, changed } = applyFixes(root, compiler.check(touched).refusals, done)
       touched = changed
       for (const file of changed) edited.add(path.relative(root, file).split(path.sep).join('/'))
@@ -99,19 +105,19 @@ async function fix(root: string, target: BuildOptions): Promise<string[]> {
   return [...edited].sort()
 }
 
-/** Names in a sentence; of many only the first, as each fix was said with its place. */
+/** Lists file names in a sentence. Of many files only the first are named, because each fix was printed with its place. */
 function listed(files: readonly string[]): string {
-  const shown = files.slice(0, mostNamed)
+  const shown = files.slice(0, maxNamed)
   if (files.length > shown.length) return `${shown.join(', ')} and ${files.length - shown.length} more`
   const [last, ...others] = shown.toReversed()
   return others.length === 0 ? last! : `${others.toReversed().join(', ')} and ${last}`
 }
 
-/** @param printing of the first build. @param later of those that follow, of which what `--fix` did is no news. */
+/** @param printing of the first build, which may mention `--fix`. @param later of the builds that follow. */
 async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
-  const { watchProject } = await import('../build/watch.ts')
+  const { watchProject } = await import('../../build/watch.ts')
   const { changedText } = await import('./changes.ts')
-  const { byPlace } = await import('../build/refuse/index.ts')
+  const { byPlace } = await import('../../build/refuse/index.ts')
   const interrupted = untilInterrupted()
   const first = target()
   await buildAuth(first)
@@ -143,7 +149,7 @@ async function watch(root: string, target: () => BuildOptions, printing: Printin
     },
   })
   await watching.documented()
-  process.stderr.write('\nwatching for changes; Ctrl-C ends it\n')
+  process.stderr.write('\nwatching for changes until Ctrl-C\n')
   await interrupted
-  await watching.close().catch(() => {}) // a build that was under way has lost its bundler to the same signal
+  await watching.close().catch(() => {}) // the same signal has ended the bundler of a running build
 }

@@ -1,4 +1,4 @@
-/** How a command ends without having done its work: a sentence, and the exit code that names the kind (contract 10.2). */
+/** The end of a command that has not done its work: a sentence, and an exit code for the kind (contract 10.2). */
 
 export const exitCodes = {
   refused: 1,
@@ -13,7 +13,7 @@ export const exitCodes = {
 export class Failure extends Error {
   override name = 'Failure'
   readonly exitCode: number
-  /** Printed as it stands: what a stack or the build has refused has its own words. */
+  /** The sentence is printed without "error: " before it, because the stack or the build has worded it. */
   readonly isWhole: boolean
 
   constructor(kind: keyof typeof exitCodes, message: string, isWhole = kind === 'refused') {

@@ -1,22 +1,26 @@
-/** Which stack a command is about, and what opens it (contract 10.3, 10.4). */
-import path from 'node:path'
-import { readRecord } from '../local/record.ts'
-import { isLoopback } from '../src/wire/loopback.ts'
-import { nearest } from '../src/wire/nearest.ts'
-import { projectPaths } from '../src/wire/project-paths.ts'
+/** The stack that a command is about, and the credential for it (contract 10.3, 10.4). */
+import { isLoopback } from '../../src/wire/loopback.ts'
+import { nearest } from '../../src/wire/nearest.ts'
 import { Failure } from './failure.ts'
+import { runningStack } from './local-stack.ts'
 import { locateProject } from './project.ts'
 
 export interface Target {
-  /** `shop/staging`: what stands before everything that is done to it. */
+  /** Printed before each call, like `shop/staging`. */
   name: string
-  /** Without a slash at its end. */
+  /** Has no slash at its end. */
   baseUrl: string
   credential: { apikey: string } | { authorization: string }
 }
 
-/** @param flags.env an environment of `stack/project.json`; absent: the local stack. @throws Failure */
-export async function locateTarget(flags: { project?: string; env?: string }): Promise<Target> {
+export interface TargetFlags {
+  project?: string
+  /** An environment of `stack/project.json`. The default is the local stack. */
+  env?: string
+}
+
+/** @throws Failure for an unknown environment, an unsafe URL, a missing credential, or while no local stack runs. */
+export async function locateTarget(flags: TargetFlags): Promise<Target> {
   const { root, project } = locateProject(flags.project)
   const { environments } = project
   if (flags.env !== undefined) {
@@ -28,16 +32,7 @@ export async function locateTarget(flags: { project?: string; env?: string }): P
     const baseUrl = environment.url.replace(/\/+$/, '')
     return { name: `${project.project}/${flags.env}`, baseUrl, credential: ofEnvironment(flags.env) }
   }
-  const found = await readRecord(path.join(root, projectPaths.localRecord))
-  if (found && !found.isLive) {
-    process.stderr.write(
-      `the record of process ${found.record.pid} is left over: that stack is gone, and the record is ignored\n`,
-    )
-  }
-  if (!found?.isLive) {
-    throw new Failure('no stack', `no stack of this project runs here: \`stack start\` runs one${known(environments)}`)
-  }
-  const { base_url, service_role_key } = found.record
+  const { base_url, service_role_key } = await runningStack(root, known(environments))
   return { name: `${project.project}/local`, baseUrl: base_url, credential: given() ?? { apikey: service_role_key } }
 }
 
@@ -61,23 +56,23 @@ function given(): Target['credential'] | undefined {
   return token ? { authorization: `Bearer ${token}` } : undefined
 }
 
-/** What no header can hold, fetch would print. */
+/** Refuses a value that no header can hold, because the error of `fetch` would print it. */
 function fromEnvironment(name: string): string | undefined {
   const value = process.env[name]?.trim()
   if (value && !/^[!-~]+$/.test(value)) throw new Failure('usage', `${name} holds a character that no credential has`)
   return value
 }
 
-/** A path goes after it; and what it holds beside, such as a password, would be sent or printed. */
+/** Refuses a URL with more than an address: a path is appended to it, and a password would be sent or printed. */
 function requirePlain(url: string, name: string): void {
   const { username, password } = new URL(url)
   if (username || password || /[?#]/.test(url))
     throw new Failure('usage', `the url of ${name} must be an address alone: without a password, a ? or a #`)
 }
 
-/** A credential must not travel where everybody can read it. */
+/** Refuses a URL over which a credential would travel unencrypted through a network. */
 function requireHttps(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || isLoopback(hostname)) return
-  throw new Failure('usage', `${url} is not https: the credential would travel in the clear`)
+  throw new Failure('usage', `${url} is not https: the credential would be sent unencrypted`)
 }

@@ -1,8 +1,8 @@
-/** Whether what deploys a project binds what its code uses (contract 2.7, 5.4). */
+/** Compares wrangler.toml with the bindings that the code of a project uses (contract 2.7, 5.4). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 
-/** @returns a sentence about bindings that the project's wrangler.toml lacks; empty where there is none, or no such file. */
+/** @returns a sentence about missing bindings, or an empty text where none is missing or no wrangler.toml exists. */
 export function missingBindings(root: string, out: string): string {
   const [deployed, needed] = [path.join(root, 'wrangler.toml'), path.join(out, 'bindings.toml')]
   if (!fs.existsSync(deployed) || !fs.existsSync(needed)) return ''

@@ -1,13 +1,13 @@
-/** A call of a stack's management surface, and what is printed of its answer. */
+/** Calls of a stack's management routes. */
 import { Failure } from './failure.ts'
 import type { Target } from './target.ts'
 
-/** The whole call, in milliseconds. */
-const patienceMs = 30_000
+/** Longest time of a whole call, in milliseconds. The stack's own limits are shorter: 10 s for a statement. */
+const timeoutMs = 30_000
 
 /**
- * Sends once: a write that may have arrived is never repeated. The banner goes to stderr, before.
- * @returns the body; `undefined` where there is none. @throws Failure as the answer, or its absence, demands.
+ * Prints the name of the target on stderr, and sends the call once: a write that may have arrived is never repeated.
+ * @returns the body, or `undefined` for an empty one. @throws Failure for a refusal, or where the stack does not answer.
  */
 export async function manage(target: Target, method: string, path: string, body?: unknown): Promise<unknown> {
   process.stderr.write(`${target.name}\n`)
@@ -18,31 +18,26 @@ export async function manage(target: Target, method: string, path: string, body?
   return json
 }
 
-/** Two spaces, as every answer is printed. */
-export function print(body: unknown): void {
-  if (body !== undefined) process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`)
-}
-
 async function ask({ baseUrl, credential }: Target, method: string, path: string, body: unknown) {
   const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
   try {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers,
-      redirect: 'manual', // a credential goes to the stack and nowhere else
-      signal: AbortSignal.timeout(patienceMs),
+      redirect: 'manual', // the credential is sent to the stack alone
+      signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     return { response, text: await response.text() }
   } catch (error) {
     const { name, message, cause } = error as Error
     const why =
-      name === 'TimeoutError' ? `nothing within ${patienceMs / 1000} s` : ((cause as Error)?.message ?? message)
+      name === 'TimeoutError' ? `nothing within ${timeoutMs / 1000} s` : ((cause as Error)?.message ?? message)
     throw new Failure('unreachable', `${baseUrl} does not answer: ${why}`)
   }
 }
 
-/** In the words of its envelope, where it is one. */
+/** The refusal in the words of the stack's error envelope. Another body is printed whole. */
 function refusal(status: number, text: string, json: unknown): Failure {
   const { error, error_description: description } = (json ?? {}) as Record<string, unknown>
   const isEnvelope = status >= 400 && typeof error === 'string' && typeof description === 'string'

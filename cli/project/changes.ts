@@ -1,11 +1,11 @@
-/** What `stack start` says of a change while it runs. */
+/** The lines that `stack start` prints about a change of the source. */
 import path from 'node:path'
-import { harmless } from '../build/columns.ts'
-import { toJson } from '../build/formats.ts'
-import type { Change } from '../local/follow.ts'
-import { renderRefusals } from './refusals.ts'
+import { harmless } from '../../build/columns.ts'
+import { toJson } from '../../build/formats.ts'
+import type { Change } from '../../local/watch.ts'
+import { renderRefusals } from '../shared/refusals.ts'
 
-/** @param root absolute. @param changed absolute paths. */
+/** @param changed absolute paths. @param root absolute path of the project. */
 export function changeText(change: Change, changed: readonly string[], root: string): string {
   const head = changed.length > 0 ? `${changedText(root, changed)}: ` : ''
   switch (change.kind) {
@@ -31,7 +31,7 @@ export function changeText(change: Change, changed: readonly string[], root: str
   }
 }
 
-/** One object a line, like everything that `--json` writes. */
+/** The object of one line of `--json`. */
 export function changeJson(change: Change, changed: readonly string[], root: string): object {
   const files = changed.map((file) => path.relative(root, file))
   const about = { event: change.kind, changed: files }
@@ -50,7 +50,7 @@ export function changeJson(change: Change, changed: readonly string[], root: str
   }
 }
 
-/** The time, and what changed. */
+/** The time, and the first changed file. */
 export function changedText(root: string, changed: readonly string[]): string {
   const [first, ...others] = changed.map((file) => path.relative(root, file))
   const more = others.length > 0 ? ` and ${others.length} more` : ''

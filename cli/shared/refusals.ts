@@ -1,19 +1,20 @@
-/** Refusals as the person, or their tool, asked for them: text to stderr, every other format to stdout (contract 8.1). */
+/** Prints refusals: text on stderr, every other format on stdout (contract 8.1). */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { type Format, toGithub, toJson, toSarif } from '../build/formats.ts'
-import type { Refusal } from '../build/refusals/index.ts'
-import { footer, type Rendering, render } from '../build/render.ts'
+import { type Format, toGithub, toJson, toSarif } from '../../build/formats.ts'
+import type { Refusal } from '../../build/refusals/index.ts'
+import { footer, type Rendering, render } from '../../build/render.ts'
+import { writeOut } from './output.ts'
 
 export interface Printing extends Pick<Rendering, 'consequence' | 'fixCommand'> {
   format: Format
   /** Version of this package. */
   version: string
-  /** More builds follow: what a tool reads must show where one ends. */
+  /** More builds follow, so that the output must show where each one ends. */
   isOneOfMany?: boolean
 }
 
-/** Prints a build's refusals; a format for machines gets them all on stdout, and stderr their count. */
+/** Prints the refusals of a build. With a format for machines, stdout gets all of them and stderr their count. */
 export async function printRefusals(root: string, refusals: readonly Refusal[], printing: Printing): Promise<void> {
   const { format, version, isOneOfMany = false, ...rendering } = printing
   if (format === 'text') {
@@ -41,22 +42,7 @@ function machineText(
   return [...lines, ...(isOneOfMany ? [''] : [])].map((line) => `${line}\n`).join('')
 }
 
-/** Resolves when stdout has taken the text: at the end of the process, what a pipe has not taken yet would be lost. */
-function writeOut(text: string): Promise<void> {
-  const { stdout } = process
-  return new Promise((resolve, reject) => {
-    // a reader that wants no more, like `head`, is no failure; a disk that is full is one
-    const failed = (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? resolve() : reject(error))
-    stdout.once('error', failed)
-    stdout.write(text, (error) => {
-      if (error) return failed(error)
-      stdout.off('error', failed)
-      resolve()
-    })
-  })
-}
-
-/** @param root absolute: the project. */
+/** @param root absolute path of the project. */
 export function renderRefusals(
   root: string,
   refusals: readonly Refusal[],
@@ -72,7 +58,7 @@ export function renderRefusals(
   return render(refusals, { sourceOf, stream: process.stderr, ...options })
 }
 
-/** Annotations name files from the repository's root. */
+/** The path from the root of the git repository to the project: annotations name files relative to the repository. */
 function prefixOf(root: string): string {
   for (let folder = root; ; folder = path.dirname(folder)) {
     if (fs.existsSync(path.join(folder, '.git'))) {

@@ -1,0 +1,113 @@
+/** The workers of a stack: started, connected to the migrated database, and ready for the first request. */
+import type { DeclaredRole } from '../src/wire/project.ts'
+import type { DatabaseUrls } from './database.ts'
+import type { StackFiles } from './files.ts'
+import type { Keys } from './keys.ts'
+import { noteWorkerd } from './lock.ts'
+import { installKeys } from './logins.ts'
+import { declareRoles, whenAnswering } from './management.ts'
+import type { OpenMigrations } from './migrate.ts'
+import { choosePort, PortTaken } from './ports.ts'
+import { namesInVault } from './vault.ts'
+import { startWorkers, type Workers } from './worker.ts'
+
+export interface ServeOptions {
+  files: StackFiles
+  keys: Keys
+  urls: DatabaseUrls
+  /** Committed when both bundles start: from there on, nothing of the project can be refused. */
+  migrations: OpenMigrations
+  roles: readonly DeclaredRole[]
+  /** Bindings of the backend worker beside the stack's own. */
+  variables: Record<string, string>
+  port: number
+  /** The person named the port. Otherwise another one is taken where this one is lost to another process. */
+  isPortFixed: boolean
+  signal: AbortSignal
+  say: (line: string) => void
+  onLog: (line: string) => void
+  /** Receives the function that ends the workers, as soon as they run. */
+  onStarted: (stop: () => Promise<void>) => void
+}
+
+export interface Serving {
+  baseUrl: string
+  /** Names in the vault. */
+  secrets: string[]
+  /** Serves the backend's bundle as it is on the disk now. @returns whether anything was new. */
+  update(variables: Record<string, string>): Promise<boolean>
+}
+
+/** @throws PortTaken, or an Error with a sentence. Nothing is migrated where a bundle does not start. */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { files, keys, urls, migrations, signal } = options
+  const { workers, baseUrl, bindings } = await startOnFreePort(options)
+  options.onStarted(workers.stop)
+  noteWorkerd(files.lock)
+  signal.throwIfAborted()
+  await migrations.commit()
+  const { postgres: _owner, ...passwords } = keys.passwords
+  await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+  await whenAnswering(baseUrl).catch((error: Error) => {
+    const { applied } = migrations
+    const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
+    throw new Error(`${error.message}${kept}`)
+  })
+  await declareRoles(baseUrl, keys.service_role_key, options.roles)
+  const secrets = await namesInVault({ base_url: baseUrl, ...keys })
+  return {
+    baseUrl,
+    secrets,
+    async update(variables) {
+      const isNew = await workers.update({ ...bindings, ...variables })
+      if (isNew) noteWorkerd(files.lock)
+      return isNew
+    },
+  }
+}
+
+interface Started {
+  workers: Workers
+  baseUrl: string
+  /** The stack's own bindings of the backend worker. */
+  bindings: Record<string, string>
+}
+
+/** Starts the workers. A default port that another process has taken since it was found free is replaced by the next one. */
+async function startOnFreePort(options: ServeOptions): Promise<Started> {
+  try {
+    return await start(options, options.port)
+  } catch (error) {
+    if (!(error instanceof PortTaken) || options.isPortFixed) throw error
+    return start(options, await choosePort(undefined, false, options.say))
+  }
+}
+
+async function start({ files, keys, urls, variables, say, onLog }: ServeOptions, port: number): Promise<Started> {
+  const baseUrl = `http://127.0.0.1:${port}`
+  const common = {
+    CLAIMS_KEY: keys.claims_key,
+    DATABASE_URL: urls.backend,
+    STACK_URL: baseUrl,
+    AUTH_JWKS_URL: `${baseUrl}/auth/.well-known/jwks.json`,
+    AUTH_ISSUER: `${baseUrl}/auth`,
+    AUTH_AUDIENCE: keys.ref,
+    SERVICE_ROLE_KEY: keys.service_role_key,
+  }
+  const bindings = { ...common, DATABASE_SERVICE_URL: urls.backendService }
+  const workers = await startWorkers({
+    port,
+    storage: files.storage,
+    backend: { out: files.backend, bindings: { ...bindings, ...variables } },
+    auth: {
+      out: `${files.auth}/out`,
+      bindings: { ...common, DATABASE_SERVICE_URL: urls.auth, SEALING_KEY: keys.sealing_key },
+    },
+    onRestart() {
+      noteWorkerd(files.lock)
+      say('workerd ended by itself and was started again')
+    },
+    onLog,
+  })
+  return { workers, baseUrl, bindings }
+}
