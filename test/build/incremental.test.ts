@@ -392,8 +392,10 @@ export class Orders { all() { return numbers } }
     await after(write('src/orders/figures.json', '[3]'))
     await watch.close()
     // An edit may be reported twice, but a file that is no source never is.
-    const told = seen.filter(([, changed], index) => `${changed}` !== `${seen[index - 1]?.[1]}`)
-    expect(told.map(([, changed]) => changed)).toEqual([
+    const told = seen
+      .map(([, changed], index) => changed.filter((file) => !seen[index - 1]?.[1].includes(file)))
+      .filter((changed, index) => index === 0 || changed.length > 0)
+    expect(told).toEqual([
       [],
       ['src/orders/orders.controller.ts'],
       ['src/orders/numbers.json'],
