@@ -29,8 +29,8 @@ const packageRoot = path.resolve(import.meta.dirname, '..')
  */
 export function setsOf(root: string): MigrationSet[] {
   return [
-    { name: 'auth', directory: path.join(packageRoot, 'src/auth/schema') },
-    { name: 'runtime', directory: path.join(packageRoot, 'runtime/schema') },
+    { name: 'auth', directory: path.join(packageRoot, 'src/auth/migrations') },
+    { name: 'runtime', directory: path.join(packageRoot, 'runtime/migrations') },
     { name: 'project', directory: path.join(root, projectPaths.migrations) },
   ]
 }

@@ -1,6 +1,6 @@
 /**
  * The forms of role names and permissions (contract 4.4). The build and the auth module check names with these patterns.
- * `src/auth/schema/0005_names.sql` has the same patterns as Postgres writes them.
+ * `src/auth/migrations/0005_names.sql` has the same patterns as Postgres writes them.
  */
 
 /** Characters that no name has: blanks, control characters, commas, and half of a surrogate pair. */

@@ -103,7 +103,7 @@ describe('an owner that is no superuser', () => {
          and has_function_privilege('backend_authenticated', oid, 'execute') order by 1`,
     )
     expect(open.map(({ name }) => name)).toEqual(['pg_cancel_backend', 'pg_stat_get_activity', 'pg_terminate_backend'])
-    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/schema/0007_logins.sql'), 'utf8')
+    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/migrations/0007_logins.sql'), 'utf8')
     const [block] = /do \$\$[\s\S]*?end \$\$;/.exec(file)!
     const notices: string[] = []
     await query(urlOf('owner'), block, notices)
@@ -111,7 +111,7 @@ describe('an owner that is no superuser', () => {
   })
 
   it('5.7 and with a superuser for its owner, nothing of it stays open', async () => {
-    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/schema/0007_logins.sql'), 'utf8')
+    const file = fs.readFileSync(path.resolve(import.meta.dirname, '../../src/auth/migrations/0007_logins.sql'), 'utf8')
     const [block] = /do \$\$[\s\S]*?end \$\$;/.exec(file)!
     const notices: string[] = []
     await query(urlOf('postgres'), block, notices)

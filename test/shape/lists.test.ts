@@ -81,7 +81,7 @@ describe('closed lists', () => {
     const holding = (pattern: RegExp) => rooms.filter((name) => pattern.test(read(name)))
     expect(holding(/\^usr_\[/)).toEqual(['src/wire/ids.ts'])
     expect(holding(/^(?!\s*(?:\/?\*|\/\/)).*['"/]local\.json['"]/m)).toEqual(['src/wire/project-paths.ts'])
-    expect(read('src/auth/schema/0002_tables.sql')).toContain(`check (id ~ '${userId.source}')`)
+    expect(read('src/auth/migrations/0002_tables.sql')).toContain(`check (id ~ '${userId.source}')`)
     expect(codeWords(rule('1.3') + rule('1.5') + rule('1.6'))).toContain(projectPaths.localRecord)
   })
 
