@@ -5,6 +5,7 @@ import { createBoot } from './boot.ts'
 import { beginCall, type Call, webhookName } from './call.ts'
 import { callerHeader } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
+import type { ScheduledEvent } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
@@ -22,10 +23,12 @@ export interface Worker {
   fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response>
   /** Runs a method for another worker that calls it by RPC: within a transaction, like a request. */
   perform(method: RpcMethod, values: readonly unknown[], env: Env, context: ExecutionContext): Promise<unknown>
+  /** Runs the methods whose schedule is due. Absent where no method is scheduled. */
+  scheduled?(event: ScheduledEvent, env: Env, context: ExecutionContext): Promise<void>
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, runCrons } = emitted
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -38,6 +41,11 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(scope, call, database, () => work(database))
     },
   })
+
+  async function performMethod(call: Call, { target, handler }: RpcMethod, values: readonly unknown[]) {
+    const database = openDatabase(call, table.databaseRoles, null)
+    return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
+  }
 
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
@@ -82,11 +90,23 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       if (webhookName(call.path) === undefined) cors?.apply(call.request, response)
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
-    async perform({ target, handler }, values, env, context) {
-      const request = new Request('https://rpc.invalid/', { headers: { [callerHeader]: handler } })
-      const call = beginCall(request, env, context)
-      const database = openDatabase(call, table.databaseRoles, null)
-      return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
-    },
+    perform: async (method, values, env, context) =>
+      performMethod(beginInternal(method.handler, env, context), method, values),
+    ...(runCrons && {
+      async scheduled(event, env, context) {
+        const begin = async (caller: string) => {
+          const call = beginInternal(caller, env, context)
+          await mirror?.(call)
+          boot(call)
+          return call
+        }
+        await runCrons(table.crons!, { begin, perform: (call, cron) => performMethod(call, cron, []) }, event, env)
+      },
+    }),
   }
+}
+
+/** Begins a call that no HTTP request has caused. @param caller the name under which the pool counts its connections. */
+function beginInternal(caller: string, env: Env, context: ExecutionContext): Call {
+  return beginCall(new Request('https://internal.invalid/', { headers: { [callerHeader]: caller } }), env, context)
 }
