@@ -3,9 +3,9 @@ import { httpError } from '../src/sdk/errors.ts'
 import { readBody } from './body.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, webhookName } from './call.ts'
-import { callerHeader } from './caller.ts'
+import { beginInternalCall } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
-import type { ScheduledEvent } from './cron.ts'
+import type { ScheduledHandler } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
@@ -24,11 +24,11 @@ export interface Worker {
   /** Runs a method for another worker that calls it by RPC: within a transaction, like a request. */
   perform(method: RpcMethod, values: readonly unknown[], env: Env, context: ExecutionContext): Promise<unknown>
   /** Runs the methods whose schedule is due. Absent where no method is scheduled. */
-  scheduled?(event: ScheduledEvent, env: Env, context: ExecutionContext): Promise<void>
+  scheduled?: ScheduledHandler
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, runCrons } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, createScheduled } = emitted
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -42,7 +42,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     },
   })
 
-  async function performMethod(call: Call, { target, handler }: RpcMethod, values: readonly unknown[]) {
+  function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
     const database = openDatabase(call, table.databaseRoles, null)
     return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
   }
@@ -91,22 +91,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
     perform: async (method, values, env, context) =>
-      performMethod(beginInternal(method.handler, env, context), method, values),
-    ...(runCrons && {
-      async scheduled(event, env, context) {
-        const begin = async (caller: string) => {
-          const call = beginInternal(caller, env, context)
-          await mirror?.(call)
-          boot(call)
-          return call
-        }
-        await runCrons(table.crons!, { begin, perform: (call, cron) => performMethod(call, cron, []) }, event, env)
-      },
-    }),
+      perform(beginInternalCall(method.handler, env, context), method, values),
+    ...(createScheduled && { scheduled: createScheduled(table.crons!, { mirror, boot, perform }) }),
   }
-}
-
-/** Begins a call that no HTTP request has caused. @param caller the name under which the pool counts its connections. */
-function beginInternal(caller: string, env: Env, context: ExecutionContext): Call {
-  return beginCall(new Request('https://internal.invalid/', { headers: { [callerHeader]: caller } }), env, context)
 }

@@ -68,7 +68,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       : [`import { createMirror } from ${JSON.stringify(runtime.mirror)}`]),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isCoerced ? [`import { texts } from ${JSON.stringify(runtime.coerce)}`] : []),
-    ...(table.crons ? [`import { runCrons } from ${JSON.stringify(runtime.cron)}`] : []),
+    ...(table.crons ? [`import { createScheduled } from ${JSON.stringify(runtime.cron)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...(isAdministered ? [`import * as management from ${JSON.stringify(runtime.management)}`] : []),
     ...imports,
@@ -76,7 +76,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${table.crons ? ', runCrons' : ''}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${table.crons ? ', createScheduled' : ''}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }

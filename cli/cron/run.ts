@@ -20,7 +20,7 @@ const waitMs = 300_000
 
 export async function runCron(flags: RunFlags, name: string): Promise<void> {
   const { root } = locateProject(flags.project)
-  const names = scheduledMethods(root).map(nameOf)
+  const names = [...new Set(scheduledMethods(root).map(nameOf))]
   if (!names.includes(name)) throw unknownName(name, names)
   const { base_url, service_role_key } = await runningStack(root)
   const result = await ask(base_url, service_role_key, name)

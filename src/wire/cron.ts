@@ -116,8 +116,8 @@ function requireFive(parts: readonly string[]): void {
 function expandField(field: Field, text: string): string {
   if (text === '*') return text
   if (text.includes('?')) throw new Malformed(`the platform has no "?" in the field ${field.name}`, 'write `*`')
-  const special = /[LW#]/.test(text.replace(/[A-Z]{3,}/g, '')) ? specialDay(field, text) : undefined
-  if (special !== undefined) return special
+  const marks = (field.names ?? []).reduce((rest, name) => rest.replaceAll(name, ''), text)
+  if (/[LW#]/.test(marks)) return specialDay(field, text)
   const values = new Set(text.split(',').flatMap((item) => valuesOf(field, item, text)))
   return [...values].sort((a, b) => a - b).join(',')
 }
@@ -157,11 +157,15 @@ function valuesOf(field: Field, item: string, text: string): number[] {
   if (from > to) {
     throw new Malformed(
       `the range "${range}" in the field ${field.name} runs backwards, which the platform reads wrongly`,
-      `write it as two: \`${first}-${field.names?.at(-1) ?? field.to},${field.names?.[0] ?? field.from}-${last}\``,
+      `write it as two: \`${joined(first, String(field.names?.at(-1) ?? field.to))},${joined(String(field.names?.[0] ?? field.from), last!)}\``,
     )
   }
   const by = step === undefined ? 1 : stepOf(field, item, step)
   return Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by)
+}
+
+function joined(from: string, to: string): string {
+  return from === to ? from : `${from}-${to}`
 }
 
 function stepOf(field: Field, item: string, step: string): number {
