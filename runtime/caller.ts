@@ -17,7 +17,8 @@ export function callerOf({ subject, request }: Call): string {
 
 /** Begins a call that no HTTP request has caused. @param caller the name under which the pool counts its connections. */
 export function beginInternalCall(caller: string, env: Env, context: ExecutionContext): Call {
-  return beginCall(new Request('https://internal.invalid/', { headers: { [callerHeader]: caller } }), env, context)
+  const headers = { [callerHeader]: encodeURI(caller) } // names of classes may hold characters that no header can
+  return beginCall(new Request('https://internal.invalid/', { headers }), env, context)
 }
 
 /**

@@ -85,11 +85,11 @@ describe.each(['an object', 'a class'])('the handler of a worker whose entry is 
 @Injectable() export class First {
   @Cron('0 3 * * *') fail() { Log.info('first begins'); throw new Error('lost') }
 }
-@Injectable() export class Second {
+@Injectable() export class Été日 {
   @Cron('0 3 * * *') @Cron('0 4 * * mon') async go() { await null; Log.info('second went') }
   ping() { return 'pong' }
 }
-@Module({ providers: [First, Second] }) export class AppModule {}
+@Module({ providers: [First, Été日] }) export class AppModule {}
 `
 
   async function start(): Promise<{ worker: Miniflare; lines: Record<string, unknown>[] }> {
@@ -97,7 +97,7 @@ describe.each(['an object', 'a class'])('the handler of a worker whose entry is 
     linkPackages(root)
     const options: BuildOptions = {
       ...targetOf(root),
-      ...(form === 'a class' ? { rpc: [{ class: 'Second', method: 'ping' }] } : {}),
+      ...(form === 'a class' ? { rpc: [{ class: 'Été日', method: 'ping' }] } : {}),
     }
     expect((await build(options)).refusals).toEqual([])
     const contents = fs.readFileSync(path.join(root, '.stack/out/worker.js'), 'utf8')
@@ -123,7 +123,7 @@ describe.each(['an object', 'a class'])('the handler of a worker whose entry is 
     expect(outcome).toBe('exception')
     await expect
       .poll(() => lines.map(({ message }) => message).sort())
-      .toEqual(['cron First.fail failed', 'cron Second.go finished', 'first begins', 'second went'])
+      .toEqual(['cron First.fail failed', 'cron Été日.go finished', 'first begins', 'second went'])
     expect(lines.find(({ outcome }) => outcome === 'finished')).toMatchObject({
       schedule: '0 3 * * *',
       scheduled_at: '1970-01-01T00:00:00.000Z',
@@ -134,7 +134,7 @@ describe.each(['an object', 'a class'])('the handler of a worker whose entry is 
     const { worker, lines } = await start()
     const { outcome } = await (await worker.getWorker()).scheduled({ cron: '0 4 * * Mon' })
     expect(outcome).toBe('ok')
-    await expect.poll(() => lines.map(({ message }) => message)).toEqual(['second went', 'cron Second.go finished'])
+    await expect.poll(() => lines.map(({ message }) => message)).toEqual(['second went', 'cron Été日.go finished'])
   })
 
   it('fails an event that no method is scheduled for', async () => {
