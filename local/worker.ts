@@ -66,24 +66,7 @@ export async function startWorkers({
       // This line about a bundle that does not start is in the thrown error too. Miniflare refuses a handler that returns a value.
       if (!message.startsWith('service core:user:')) onLog(message)
     },
-    workers: [
-      {
-        name: 'front',
-        modules: [{ type: 'ESModule', path: 'front.js', contents: frontSource }],
-        compatibilityDate,
-        serviceBindings: {
-          AUTH: 'auth',
-          BACKEND: 'backend',
-          async CRON(request: Request) {
-            const { status, body } = await onCron(request)
-            return Response.json(body, { status })
-          },
-        },
-        unsafeDirectSockets: [{ host: '127.0.0.1', port }],
-      },
-      backendWorker,
-      authWorker,
-    ],
+    workers: [frontWorker(port, onCron), backendWorker, authWorker],
   })
   let serving = worker('backend', backend.out, backend.bindings)
   const authCrons = cronsIn('auth', auth.out)
@@ -124,6 +107,24 @@ export async function startWorkers({
       // Miniflare kills workerd, which no hanging request can delay. The limit is for miniflare itself.
       await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
     },
+  }
+}
+
+/** The worker that listens on the stack's port. */
+function frontWorker(port: number, onCron: WorkersOptions['onCron']): WorkerOptions {
+  return {
+    name: 'front',
+    modules: [{ type: 'ESModule', path: 'front.js', contents: frontSource }],
+    compatibilityDate,
+    serviceBindings: {
+      AUTH: 'auth',
+      BACKEND: 'backend',
+      async CRON(request: Request) {
+        const { status, body } = await onCron(request)
+        return Response.json(body, { status })
+      },
+    },
+    unsafeDirectSockets: [{ host: '127.0.0.1', port }],
   }
 }
 
