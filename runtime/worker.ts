@@ -1,4 +1,4 @@
-/** The request path on one screen: a request meets its row of the table. */
+/** The steps of a request in their order: webhook or route, identity, gate, rate limit, body, transaction, grants, handler, reply. */
 import { httpError } from '../src/sdk/errors.ts'
 import { readBody } from './body.ts'
 import { createBoot } from './boot.ts'
