@@ -34,7 +34,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     readers: webhooks.readers,
     store: webhooks.store,
     run(call, isReadOnly, work) {
-      const database = openDatabase(call, table.databaseRoles, null, isReadOnly)
+      const database = openDatabase(call, table.databaseRoles, null, { isReadOnly })
       return inTransaction(scope, call, database, () => work(database))
     },
   })
@@ -59,7 +59,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     if (!hasKey) gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const body = await readBody(call, route)
-    const database = openDatabase(call, table.databaseRoles, identity)
+    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
     return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
