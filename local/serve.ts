@@ -102,7 +102,13 @@ async function start({ files, keys, urls, variables, say, onLog }: ServeOptions,
     backend: { out: files.backend, bindings: { ...bindings, ...variables } },
     auth: {
       out: `${files.auth}/out`,
-      bindings: { ...common, DATABASE_SERVICE_URL: urls.auth, SEALING_KEY: keys.sealing_key },
+      bindings: {
+        ...common,
+        DATABASE_SERVICE_URL: urls.auth,
+        SEALING_KEY: keys.sealing_key,
+        PASSWORD_PEPPER: keys.password_pepper,
+        REFRESH_KEY: keys.refresh_key,
+      },
     },
     onRestart() {
       noteWorkerd(files.lock)
