@@ -40,7 +40,7 @@ export interface WorkerResult extends BuildResult {
   writeDocuments?: (options: StepOptions) => Promise<WrittenDocuments | undefined>
 }
 
-export interface WrittenDocuments {
+interface WrittenDocuments {
   /** Warnings that only the documents draw. */
   refusals: Refusal[]
   /** Absolute paths of the project's files that decided the documents. */

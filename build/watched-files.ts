@@ -15,7 +15,7 @@ export class WatchedFiles {
   readonly #root: string
   /** Files of the last successful build. They may be of any kind, and lie outside the project. */
   #inputs: ReadonlySet<string> = new Set()
-  /** Files of the build that do not lie below the root. */
+  /** Files outside the root that builds have read, without those of packages. None is removed. */
   #outside: ReadonlySet<string> = new Set()
   /** Absolute path of the entry's folder. */
   #entryFolder: string | undefined

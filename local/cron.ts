@@ -45,7 +45,7 @@ interface CronRequest {
   json(): Promise<unknown>
 }
 
-export interface CronAnswer {
+interface CronAnswer {
   status: number
   body: object
 }

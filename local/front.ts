@@ -13,7 +13,8 @@ export default {
     const { pathname } = URL.parse(request.url) ?? { pathname: '/' } // a request with an invalid Host still reaches the project
     const isAuth = auth.some((path) => pathname === path || pathname.startsWith(path + '/'))
     const headers = new Headers(request.headers)
-    headers.set('cf-connecting-ip', '127.0.0.1') // only loopback can reach this socket
+    // only loopback can reach this socket, and a client there may name another address to try what depends on it
+    if (!headers.has('cf-connecting-ip')) headers.set('cf-connecting-ip', '127.0.0.1')
     const target = pathname === ${JSON.stringify(localCronPath)} ? env.CRON : isAuth ? env.AUTH : env.BACKEND
     const response = await target.fetch(new Request(request, { headers }))
     const fields = { method: request.method, path: pathname, status: response.status, ms: Date.now() - started }

@@ -1,5 +1,5 @@
 /** `.stack/keys.json`: the keys that outlive a start (contract 1.3). Made once, and readable by its owner alone. */
-import { randomBytes, randomInt } from 'node:crypto'
+import { hkdfSync, randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { writeWhole } from '../build/emit/write.ts'
 
@@ -7,6 +7,10 @@ export interface Keys {
   /** Eight of `[a-z0-9]`, then `m` (contract 1.4). */
   ref: string
   sealing_key: string
+  /** Mixed into every password before it is hashed; 32 bytes, base64url (contract 9.15). */
+  password_pepper: string
+  /** Authenticates refresh tokens; 32 bytes, base64url. */
+  refresh_key: string
   claims_key: string
   service_role_key: string
   publishable_key: string
@@ -29,7 +33,7 @@ export function keysAt(file: string): Keys {
 function read(file: string): Keys | undefined {
   let found: Partial<Keys> | null
   try {
-    found = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Keys> | null
+    found = withDerivedKeys(JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Keys> | null)
   } catch {
     return undefined
   }
@@ -40,12 +44,23 @@ function read(file: string): Keys | undefined {
   return isWhole && hasPasswords ? (found as Keys) : undefined
 }
 
+/** Files of version 0.1 have no keys of their own for passwords and refresh tokens: these were derived from the sealing key. */
+function withDerivedKeys(found: Partial<Keys> | null): Partial<Keys> | null {
+  const { sealing_key } = found ?? {}
+  if (typeof sealing_key !== 'string') return found
+  const derived = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', sealing_key, Buffer.alloc(32), `stack ${purpose}`, 32)).toString('base64url')
+  return { password_pepper: derived('password pepper'), refresh_key: derived('refresh tokens'), ...found }
+}
+
 function mint(): Keys {
   const secret = () => randomBytes(32).toString('base64url')
   const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
   return {
     ref: `${Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('')}m`,
     sealing_key: secret(),
+    password_pepper: secret(),
+    refresh_key: secret(),
     claims_key: secret(),
     service_role_key: `srk_${secret()}`,
     publishable_key: `pub_${randomBytes(16).toString('base64url')}`,

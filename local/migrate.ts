@@ -9,6 +9,7 @@ import { connect } from './database.ts'
 import { applyFile, freshSettings, refuseTransactionControl } from './migrations/apply.ts'
 import { type MigrationSet, readMigrationFiles } from './migrations/files.ts'
 import { pendingFiles, readHistory } from './migrations/history.ts'
+import { requireSoundHooks } from './migrations/hooks.ts'
 import { refuseOpenRelations } from './migrations/open-relations.ts'
 
 /** Migrations that ran in a transaction which is still open: no other session sees their changes. */
@@ -65,6 +66,7 @@ export async function openMigrations(databaseUrl: string, sets: readonly Migrati
       throw new Error(`the migrations leave a deferred constraint violated: ${error.message}. Nothing was migrated`)
     })
     await refuseOpenRelations(client)
+    await requireSoundHooks(client)
     let isOpen = true
     const close = async (command: 'commit' | 'rollback') => {
       if (!isOpen) return

@@ -28,7 +28,7 @@ export interface ServeOptions {
   signal: AbortSignal
   say: (line: string) => void
   onLog: (line: string) => void
-  /** Receives the function that ends the workers, as soon as they run. */
+  /** Receives the function that ends the workers, as soon as they run. Where `serve` fails afterwards, the caller must call it. */
   onStarted: (stop: () => Promise<void>) => void
 }
 
@@ -124,7 +124,13 @@ async function start(
     backend: { out: files.backend, bindings: { ...bindings, ...variables } },
     auth: {
       out: `${files.auth}/out`,
-      bindings: { ...common, DATABASE_SERVICE_URL: urls.auth, SEALING_KEY: keys.sealing_key },
+      bindings: {
+        ...common,
+        DATABASE_SERVICE_URL: urls.auth,
+        SEALING_KEY: keys.sealing_key,
+        PASSWORD_PEPPER: keys.password_pepper,
+        REFRESH_KEY: keys.refresh_key,
+      },
     },
     onRestart() {
       noteWorkerd(files.lock)

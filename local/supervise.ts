@@ -1,4 +1,7 @@
-/** A Postgres that was killed is started again on its port. Workers connect for each request, so the next one is served. */
+/**
+ * Starts a Postgres that died again, on the same port, so that the connections of the next requests find it. If that start fails, a
+ * message says so, and it is not tried again.
+ */
 import { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts'
 
 /** @returns a function that ends the supervision and the server. */

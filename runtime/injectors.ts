@@ -8,7 +8,7 @@ import type { Emitted } from './emitted.ts'
 import { recordOf } from './record.ts'
 import type { Match } from './routes.ts'
 import type { Validate } from './schemas.ts'
-import { unstorableFields } from './storable.ts'
+import { mostFields, unstorableFields } from './storable.ts'
 import type { Parameter } from './table.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function argumentsFor(
   const query = isQueried ? new URLSearchParams(call.search) : undefined
   const values = parameters.map((parameter) => argument(parameter, call, match, user, body?.value, query, texts))
   const unstorable = parameters.flatMap((parameter, index) => unstorableFields(parameter, values[index], body?.text))
-  if (unstorable[0]) throw fieldsError(unstorable)
+  if (unstorable[0]) throw fieldsError(unstorable.slice(0, mostFields))
   return parameters.some(hasSchema) ? validated(parameters, values, validators, texts) : values
 }
 

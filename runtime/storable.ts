@@ -3,8 +3,8 @@ import type { FieldError } from '../src/wire/envelope.ts'
 import { shortened } from './schemas.ts'
 import type { Parameter } from './table.ts'
 
-/** Largest number of fields that one answer names: a body may have any number. */
-const mostFields = 20
+/** Largest number of fields that one answer names, because a body may have any number. */
+export const mostFields = 20
 
 const reason = 'the text holds a character that cannot be stored: U+0000, or half of a surrogate pair'
 

@@ -21,6 +21,7 @@ export async function inTransaction<T>(
     log: call.log,
     caller: database.caller,
     service: database.service,
+    apart: database.apart,
     manage: manager(call),
     isOver: false,
   }

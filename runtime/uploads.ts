@@ -4,7 +4,7 @@
  */
 import { httpError } from '../src/sdk/errors.ts'
 import { readChunks } from './bytes.ts'
-import { createLeases, type Lease } from './leases.ts'
+import { createShares, type Share } from './shares.ts'
 
 /** Largest number of bytes of all bodies in flight: half of an isolate's 128 MiB. A body that is alone may be longer. */
 const inFlightBytes = 64 * 1024 * 1024
@@ -25,20 +25,20 @@ const stalledBeats = 2
 const lifeMs = 5 * heartbeatMs
 
 /**
- * Longest body in bytes that is read in one piece, which costs half as much as reading chunks. It counts once it has
- * arrived: until then it is no larger than the buffers of its connection.
+ * A body whose `content-length` is at most this many bytes is read in one piece, which costs half as much as reading chunks. It
+ * counts towards the isolate's limit once it has arrived.
  */
 const pieceBytes = 64 * 1024
 
 interface HeldBody {
   bytes: Uint8Array<ArrayBuffer>
-  /** Called when the request has ended: the body counts no longer. */
+  /** Takes the body off the isolate's limit. A route calls it once the body is read, a webhook after its answer or its record. */
   release(): void
 }
 
 /** A body that has not arrived whole. */
 interface Upload {
-  lease: Lease
+  share: Share
   /** Number of bytes that have arrived. It is 0 for a body that is read in one piece. */
   arrived: number
   /** Time of the last heartbeat, in Unix milliseconds. */
@@ -59,7 +59,7 @@ interface Bounds {
 type HoldBody = (request: Request, bounds: Bounds) => Promise<HeldBody>
 
 /** Called once for each isolate: its routes and webhooks share the memory. */
-export function createUploads(leases = createLeases(inFlightBytes, lifeMs, true)): HoldBody {
+export function createUploads(shares = createShares(inFlightBytes, lifeMs, true)): HoldBody {
   /** The oldest upload stands first. */
   const uploads = new Set<Upload>()
 
@@ -82,7 +82,7 @@ export function createUploads(leases = createLeases(inFlightBytes, lifeMs, true)
     const victim = others.find(({ slowBeats }) => slowBeats >= stalledBeats) ?? largest
     if (!victim || (victim.slowBeats < stalledBeats && victim.arrived < asking.arrived)) return false
     uploads.delete(victim)
-    victim.lease.release()
+    victim.share.release()
     victim.giveUp(noRoomError())
     return true
   }
@@ -93,16 +93,16 @@ export function createUploads(leases = createLeases(inFlightBytes, lifeMs, true)
     const stated = header === null ? undefined : Number(header)
     if (stated !== undefined && most !== undefined && stated > most) throw tooLargeError(most)
     const isPiece = stated !== undefined && stated <= pieceBytes
-    let lease = leases.acquire(0)
-    while (!lease) {
+    let share = shares.acquire(0)
+    while (!share) {
       if (!displaceFor({ arrived: 0 })) throw noRoomError() // a body that has arrived exceeds the limit
-      lease = leases.acquire(0)
+      share = shares.acquire(0)
     }
-    const own = lease
+    const own = share
     const { promise: late, reject: giveUp } = Promise.withResolvers<never>()
     late.catch(() => {}) // the body may have arrived before
     const began = Date.now()
-    const upload: Upload = { lease: own, arrived: 0, aliveAt: began, slowBeats: 0, giveUp }
+    const upload: Upload = { share: own, arrived: 0, aliveAt: began, slowBeats: 0, giveUp }
     uploads.add(upload)
     let before = 0
     const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** The request path on one screen: a request meets its row of the table. */
+/** The steps of a request in their order: webhook or route, identity, gate, rate limit, body, transaction, grants, handler, reply. */
 import { httpError } from '../src/sdk/errors.ts'
 import { readBody } from './body.ts'
 import { createBoot } from './boot.ts'
@@ -37,7 +37,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     readers: webhooks.readers,
     store: webhooks.store,
     run(call, isReadOnly, work) {
-      const database = openDatabase(call, table.databaseRoles, null, isReadOnly)
+      const database = openDatabase(call, table.databaseRoles, null, { isReadOnly })
       return inTransaction(scope, call, database, () => work(database))
     },
   })
@@ -67,7 +67,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     if (!hasKey) gateByClaims(route.gate, identity)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const body = await readBody(call, route)
-    const database = openDatabase(call, table.databaseRoles, identity)
+    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
     return inTransaction(scope, call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)

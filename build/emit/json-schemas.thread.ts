@@ -3,7 +3,7 @@
 /** A keyword that marks the parts which JSON Schema cannot describe. Its `kind` is the library's word for such a part. */
 export const marker = 'x-stack-opaque'
 
-/** A part of a schema that JSON Schema cannot describe. */
+/** A part of a schema that JSON Schema does not describe in full. */
 export interface OpaquePart {
   /** The library's word for it. */
   kind: string

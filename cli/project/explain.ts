@@ -40,7 +40,7 @@ function sectionsOf(text: string): Map<string, string> {
   )
 }
 
-/** A section in the parts that `tools/docs.ts` makes it of. */
+/** Takes a section of docs/refusals.md apart: slug, severity, summary, reason, and the three blocks of code. */
 function readSection(section: string) {
   const [slug, summary, ...rest] = section.split(/\n{2,}/) as [string, string, ...string[]]
   const oneLine = (text: string) => text.replaceAll('\n', ' ')

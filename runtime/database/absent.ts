@@ -15,6 +15,7 @@ export function withoutDatabase(): RequestDatabase {
   return {
     caller: queries,
     service: queries,
+    apart: () => Promise.reject(new Error('this worker was built without a database')),
     readGrants: rejected,
     commit: async () => {},
     rollback: async () => {},

@@ -22,6 +22,8 @@ export interface Login {
 }
 
 export interface Bound {
+  /** The session of the token was ended, and the transaction is bound to an anonymous caller instead. */
+  isWithoutUser?: true
   connection: Connection
   /** Parses rows: the driver is loaded only with the first transaction. */
   rowsOf: typeof rowsOf

@@ -37,8 +37,15 @@ export class BoundTransaction implements Queries {
   begin(): Promise<Bound> {
     if (this.#bound) return this.#bound
     this.#state = stateAfter(this.#state, 'begin')
-    this.#bound = bind(this.#call, this.#login, this.#identity)
+    this.#bound = this.#bind()
     return this.#bound
+  }
+
+  async #bind(): Promise<Bound> {
+    const bound = await bind(this.#call, this.#login, this.#identity)
+    if (!bound.context?.session_ended || !this.#request.isPublic) return bound
+    this.#call.waitUntil(bound.connection.close())
+    return { ...(await bind(this.#call, this.#login, null)), isWithoutUser: true }
   }
 
   async query<T = Row>(text: string, parameters: readonly unknown[] = []): Promise<T[]> {

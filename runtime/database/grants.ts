@@ -1,4 +1,7 @@
-/** The caller's grants, read from the database by every request that needs them (contract 3.5). */
+/**
+ * What a caller may do: roles, permissions, and whether the user is an operator. `transaction.ts` reads them anew for every request
+ * that needs them (contract 3.5).
+ */
 export interface Grants {
   roles: string[]
   permissions: string[]

@@ -51,4 +51,6 @@ export function stateAfter(state: TransactionState, step: Step): TransactionStat
  */
 export interface RequestPhase {
   phase: 'running' | 'denied' | 'over'
+  /** A token whose session was ended is no token at all on a public route. */
+  readonly isPublic: boolean
 }

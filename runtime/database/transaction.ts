@@ -15,25 +15,31 @@ import type { RequestPhase } from './transaction-state.ts'
 export interface RequestDatabase {
   caller: Queries
   service: Queries
+  /** One service transaction more, committed as soon as `work` resolves and rolled back where it rejects (contract 2.15). */
+  apart<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /**
    * @returns `null` when the session of the token was ended. The transaction is rolled back then, and what the handler asks
    * of the database runs as an anonymous caller.
    * @throws Unavailable
    */
   readGrants(): Promise<Grants | null>
-  /** Ends both transactions, the service's first. @throws when either did not commit: the request has then failed. */
+  /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
-/** @param isReadOnly the caller's transaction is opened READ ONLY. */
+/**
+ * @param isReadOnly the caller's transaction is opened READ ONLY.
+ * @param isPublic the route requires no user: where the session of the token was ended, the handler's SQL runs as an anonymous
+ *   caller's. Elsewhere its first statement is refused with 401 (contract 3.5).
+ */
 export function createRequestDatabase(
   call: Call,
   roles: RouteTable['databaseRoles'],
   verified: Identity | null,
-  isReadOnly = false,
+  { isReadOnly = false, isPublic = false }: { isReadOnly?: boolean; isPublic?: boolean } = {},
 ): RequestDatabase {
-  const request: RequestPhase = { phase: 'running' }
+  const request: RequestPhase = { phase: 'running', isPublic }
   let identity = verified
   // made by their first use: most requests use one of them, or none
   let caller: BoundTransaction | undefined
@@ -48,8 +54,31 @@ export function createRequestDatabase(
     caller: { query: (text, parameters) => theCaller().query(text, parameters) },
     service: { query: (text, parameters) => theService().query(text, parameters) },
 
+    async apart(work) {
+      if (request.phase === 'over') throw new Error('this request has ended: it opens no transaction')
+      const own: RequestPhase = { phase: 'running', isPublic }
+      const login = { binding: 'DATABASE_SERVICE_URL', role: roles.service, isReadOnly: false }
+      const apart = new BoundTransaction(call, login, identity, own)
+      try {
+        const result = await work(apart)
+        await apart.settle()
+        if (own.phase === 'denied') throw httpError('unauthorized')
+        own.phase = 'over'
+        await commitInOrder(call, { apart })
+        return result
+      } catch (error) {
+        own.phase = 'over'
+        await apart.finish('ROLLBACK')
+        throw error
+      }
+    },
+
     async readGrants() {
-      const { context } = await theCaller().begin()
+      const { context, isWithoutUser } = await theCaller().begin()
+      if (isWithoutUser) {
+        identity = null
+        return null
+      }
       if (!context) return noGrants
       if (!context.session_ended) return context
       identity = null

@@ -2,8 +2,8 @@
 
 import type { Queries } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
-import { createLeases, type Leases } from '../leases.ts'
 import { errorFields } from '../log.ts'
+import { createShares, type Shares } from '../shares.ts'
 import type { Webhook } from '../table.ts'
 import type { Outcome, Run } from './delivery.ts'
 
@@ -33,14 +33,14 @@ type Write = (service: Queries, ...delivery: Parameters<Recorder>) => Promise<vo
 export type Recorder = (call: Call, webhook: Webhook, outcome: Outcome, status: number, began: number) => Promise<void>
 
 interface Lane {
-  slots: Leases
-  waiting: Leases
+  slots: Shares
+  waiting: Shares
 }
 
 export function createRecorder(run: Run, write: Write): Recorder {
   const lane = (atOnce: number, waiting: number): Lane => ({
-    slots: createLeases(atOnce, recordMs),
-    waiting: createLeases(waiting, 20 * pollMs),
+    slots: createShares(atOnce, recordMs),
+    waiting: createShares(waiting, 20 * pollMs),
   })
   const genuine = lane(mostAtOnce, mostWaiting)
   const refused = lane(mostRefusedAtOnce, mostRefusedWaiting)

@@ -1,7 +1,12 @@
 /** The auth module: an ordinary project, compiled by the same build. This file is the list of its features. */
 import { Module } from '@stack/backend'
+import { AnonymousModule } from './anonymous/module.ts'
+import { AuditModule } from './audit/module.ts'
+import { ConsentsModule } from './consents/module.ts'
 import { KeysModule } from './keys/module.ts'
+import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
+import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -12,8 +17,13 @@ import { VaultModule } from './vault/module.ts'
 
 @Module({
   imports: [
+    AnonymousModule,
+    AuditModule,
+    ConsentsModule,
     KeysModule,
+    LimitsModule,
     LoginsModule,
+    MfaModule,
     OperatorsModule,
     PasswordsModule,
     RolesModule,

@@ -78,7 +78,8 @@ const service = databaseOver(() => currentScope('Database').service)
 export const Database: DatabaseSession & {
   /**
    * The same methods on a second connection and transaction, which bypass row-level security. Use it in webhooks, and for
-   * writes that a user may not make. It commits first: when the caller's commit then fails, the service's work stays.
+   * writes that a user may not make. It commits first: when the caller's commit then fails, the service's work stays. Only in a
+   * webhook with `dedupe` the caller's transaction commits first, and it is read-only.
    *
    * @example
    * ```ts
@@ -88,7 +89,27 @@ export const Database: DatabaseSession & {
    * ```
    */
   $asService(): DatabaseSession
-} = { ...databaseOver(() => currentScope('Database').caller), $asService: () => service }
+  /**
+   * Runs `work` in a short service transaction of its own (contract 2.15). The transaction commits as soon as `work` resolves,
+   * also when the request fails later, and rolls back when `work` rejects. Use it for counters and failed attempts, and for what must be
+   * read before slow work: no connection is held for it before or afterwards. Do not call it while `$asService()` has been used: the
+   * request then holds two connections of one pool.
+   *
+   * @throws the error of `work`, and an error when the commit fails.
+   *
+   * @example
+   * ```ts
+   * async function count(name: string) {
+   *   await Database.$apart((sql) => sql`update meters set calls = calls + 1 where name = ${name}`)
+   * }
+   * ```
+   */
+  $apart<T>(work: (sql: DatabaseSession['sql']) => Promise<T>): Promise<T>
+} = {
+  ...databaseOver(() => currentScope('Database').caller),
+  $asService: () => service,
+  $apart: async (work) => currentScope('Database').apart((queries) => work(databaseOver(() => queries).sql)),
+}
 
 function line(level: LogLevel) {
   return (message: string, fields?: Record<string, unknown>): void => currentScope('Log').log(level, message, fields)

@@ -26,6 +26,11 @@ export interface RequestScope {
   /** The transaction on the second connection, which bypasses row-level security. Its first query opens it. */
   service: Queries
   /**
+   * Runs `work` in a service transaction of its own. It commits when `work` resolves and rolls back when `work` rejects,
+   * independently of the request.
+   */
+  apart<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  /**
    * Calls the auth worker's management surface with the service-role key.
    *
    * @param path below the stack's base URL.

@@ -3,8 +3,29 @@
  * route table by `npm run docs`: edit the routes in `src/auth`, never this file.
  */
 
+export const anonymous = {
+  begin: { method: 'POST', path: '/auth/anonymous' },
+} as const
+
+export const consents = {
+  list: { method: 'GET', path: '/auth/consents' },
+  grant: { method: 'POST', path: '/auth/consents' },
+  withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
+  rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
+} as const
+
+export const mfa = {
+  read: { method: 'GET', path: '/auth/mfa' },
+  enrol: { method: 'POST', path: '/auth/mfa/totp/enrol' },
+  verify: { method: 'POST', path: '/auth/mfa/totp/verify' },
+  stepUp: { method: 'POST', path: '/auth/mfa/step-up' },
+  challenge: { method: 'POST', path: '/auth/mfa/challenge' },
+  renewRecoveryCodes: { method: 'POST', path: '/auth/mfa/recovery-codes' },
+  remove: { method: 'DELETE', path: '/auth/mfa/:factor_id' },
 } as const
 
 export const operators = {
@@ -16,6 +37,8 @@ export const operators = {
 export const passwords = {
   signUp: { method: 'POST', path: '/auth/sign-up' },
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
+  upgrade: { method: 'POST', path: '/auth/upgrade' },
+  change: { method: 'POST', path: '/auth/password/change' },
 } as const
 
 export const roles = {
@@ -28,11 +51,19 @@ export const roles = {
 
 export const sessions = {
   refresh: { method: 'POST', path: '/auth/token/refresh' },
+  list: { method: 'GET', path: '/auth/sessions' },
+  end: { method: 'DELETE', path: '/auth/sessions/:id' },
+  signOut: { method: 'POST', path: '/auth/sign-out' },
 } as const
 
 export const settings = {
   read: { method: 'GET', path: '/v1/management/auth/settings' },
   replace: { method: 'PUT', path: '/v1/management/auth/settings' },
+} as const
+
+export const users = {
+  read: { method: 'GET', path: '/auth/user' },
+  remove: { method: 'DELETE', path: '/auth/user' },
 } as const
 
 export const vault = {

@@ -19,7 +19,7 @@ export const longestVault = 8_388_608
 
 /** Bindings that decide who may do what. The deployment sets them, so no entry of the vault may take their place. */
 const reserved =
-  /^(?:AUTH(?:_.*)?|STACK_.*|DATABASE_URL|DATABASE_SERVICE_URL|CLAIMS_KEY|SEALING_KEY|SERVICE_ROLE_KEY|STORAGE)$/i
+  /^(?:AUTH(?:_.*)?|STACK_.*|DATABASE_URL|DATABASE_SERVICE_URL|CLAIMS_KEY|SEALING_KEY|PASSWORD_PEPPER|REFRESH_KEY|SERVICE_ROLE_KEY|STORAGE)$/i
 
 /** The auth worker's answer to the backend worker's request for the vault. */
 export interface MirroredSecrets {

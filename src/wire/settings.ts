@@ -6,10 +6,39 @@ export interface Settings {
   password_max_length?: number
   confirm_email_required?: boolean
   site_url?: string
+  /** `false` leaves making users to the management surface. */
+  sign_up_enabled?: boolean
+  /** Days that entries of the audit trail are kept. */
+  audit_retention_days?: number
+  /** Limits that differ from their defaults. */
+  rate_limits?: Partial<Record<LimitName, AttemptLimit>>
 }
 
+/** How many attempts fit into a period, and how fast they come back: a limit refills at a steady rate. */
+export interface AttemptLimit {
+  attempts: number
+  seconds: number
+}
+
+/** Each limit of the auth module, by what it counts. An address limit counts a network: an IPv4 address or an IPv6 /64. */
+export const limitsDefaults = {
+  sign_in_per_account: { attempts: 5, seconds: 900 },
+  sign_in_per_address: { attempts: 10, seconds: 60 },
+  sign_up_per_address: { attempts: 10, seconds: 3600 },
+  second_factor_per_account: { attempts: 10, seconds: 900 },
+  refresh_per_session: { attempts: 60, seconds: 60 },
+} as const satisfies Record<string, AttemptLimit>
+
+export type LimitName = keyof typeof limitsDefaults
+
 /** Values that apply to absent fields. They are never written into the document. */
-export const settingsDefaults = { password_min_length: 8, password_max_length: 64, confirm_email_required: false }
+export const settingsDefaults = {
+  password_min_length: 8,
+  password_max_length: 64,
+  confirm_email_required: false,
+  sign_up_enabled: true,
+  audit_retention_days: 90,
+}
 
 /** Largest value of both length fields, in code points. Contract, "Settings document", sets it. */
 const longestPassword = 64
@@ -28,6 +57,15 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
     reason: 'confirm_email_required must be true or false',
   },
   site_url: { isValid: isSite, reason: 'site_url must be an http or https URL' },
+  sign_up_enabled: { isValid: (value) => typeof value === 'boolean', reason: 'sign_up_enabled must be true or false' },
+  audit_retention_days: {
+    isValid: (value) => isWhole(value, 7, 3650),
+    reason: 'audit_retention_days must be a whole number from 7 to 3650',
+  },
+  rate_limits: {
+    isValid: isLimits,
+    reason: `rate_limits must be an object of ${Object.keys(limitsDefaults).join(', ')}, each { "attempts": 1 to 10000, "seconds": 1 to 86400 }`,
+  },
 }
 
 export interface ReadSettings {
@@ -61,7 +99,20 @@ export function readSettings(document: unknown): ReadSettings {
 }
 
 function isLength(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= longestPassword
+  return isWhole(value, 1, longestPassword)
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+}
+
+function isLimits(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(([name, limit]) => {
+    if (!Object.hasOwn(limitsDefaults, name) || typeof limit !== 'object' || limit === null) return false
+    const { attempts, seconds, ...others } = limit as Record<string, unknown>
+    return Object.keys(others).length === 0 && isWhole(attempts, 1, 10_000) && isWhole(seconds, 1, 86_400)
+  })
 }
 
 function isSite(value: unknown): boolean {

@@ -391,3 +391,39 @@ describe('what every user reaches', () => {
     expect(await failure(migrate(it.url, it.sets))).toContain('the table public.notes is granted to users')
   })
 })
+
+describe('2.14 and 3.8 hooks', () => {
+  const created = (options: string, parameters = 'user_id text, email text, data jsonb') =>
+    `create function user_created(${parameters}) returns void language plpgsql ${options} as 'begin end';`
+  const definer = "security definer set search_path = ''"
+
+  it('that the auth worker can call are applied, and a project without any too', async () => {
+    for (const sql of [created(definer), 'select 1;']) {
+      const to = await subject({ '0001_hooks.sql': sql })
+      expect((await migrate(to.url, to.sets)).at(-1)).toBe('0001_hooks.sql')
+    }
+  })
+
+  it.each([
+    ['runs with the rights of the auth worker', created(''), 'public.user_created must be SECURITY DEFINER'],
+    [
+      'has another form',
+      created(definer, 'user_id text'),
+      'the auth worker calls public.user_created(text, text, jsonb) returns void',
+    ],
+    [
+      'gives something else',
+      `create function token_claims(id text) returns text language sql ${definer} as 'select id';`,
+      'the auth worker calls public.token_claims(text) returns jsonb',
+    ],
+    [
+      'is closed to the auth worker',
+      `${created(definer)} revoke execute on function user_created from public;`,
+      'grant execute on function public.user_created(text, text, jsonb) to auth_admin',
+    ],
+  ])('one that %s is refused, and nothing is applied', async (_what, sql, sentence) => {
+    const to = await subject({ '0001_hooks.sql': sql })
+    expect(await failure(migrate(to.url, to.sets))).toContain(sentence)
+    expect(await isUntouched(to)).toBe(true)
+  })
+})

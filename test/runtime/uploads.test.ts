@@ -1,7 +1,7 @@
 /** The bodies in flight of one isolate: their memory, their time, and the queue of records (contract 2.11, 7.8). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Call } from '../../runtime/call.ts'
-import { createLeases } from '../../runtime/leases.ts'
+import { createShares } from '../../runtime/shares.ts'
 import type { Webhook } from '../../runtime/table.ts'
 import { createUploads } from '../../runtime/uploads.ts'
 import type { Outcome } from '../../runtime/webhooks/delivery.ts'
@@ -17,41 +17,41 @@ afterEach(() => {
 /** Bytes in one MiB. */
 const mebibyte = 1024 * 1024
 
-describe('leases', () => {
+describe('shares', () => {
   it('give as much as there is, and what is released is there again', () => {
-    const leases = createLeases(10, 1_000)
-    const first = leases.acquire(6)!
-    expect(leases.acquire(5)).toBeUndefined()
-    const second = leases.acquire(4)!
+    const shares = createShares(10, 1_000)
+    const first = shares.acquire(6)!
+    expect(shares.acquire(5)).toBeUndefined()
+    const second = shares.acquire(4)!
     expect([second.resize(5), first.resize(5), second.resize(5)]).toEqual([false, true, true])
     first.release()
     first.release()
     expect(second.resize(11)).toBe(false)
-    expect(leases.acquire(5)).toBeDefined()
+    expect(shares.acquire(5)).toBeDefined()
   })
 
   it('one that is alone may exceed the limit where that is allowed, and then nobody else gets any', () => {
-    const leases = createLeases(10, 1_000, true)
-    const large = leases.acquire(11)!
-    expect([leases.acquire(1), leases.acquire(0), large.resize(100)]).toEqual([undefined, undefined, true])
+    const shares = createShares(10, 1_000, true)
+    const large = shares.acquire(11)!
+    expect([shares.acquire(1), shares.acquire(0), large.resize(100)]).toEqual([undefined, undefined, true])
     large.release()
-    const [one, other] = [leases.acquire(5)!, leases.acquire(5)!]
+    const [one, other] = [shares.acquire(5)!, shares.acquire(5)!]
     expect(one.resize(6)).toBe(false)
     other.release()
     expect(one.resize(60)).toBe(true)
   })
 
   it('one that nobody renews counts no longer, until it is renewed', () => {
-    const leases = createLeases(10, 1_000)
-    const lost = leases.acquire(10)!
+    const shares = createShares(10, 1_000)
+    const lost = shares.acquire(10)!
     vi.advanceTimersByTime(1_000)
-    expect(leases.acquire(1)).toBeUndefined()
+    expect(shares.acquire(1)).toBeUndefined()
     vi.advanceTimersByTime(1)
-    const other = leases.acquire(10)!
-    expect([other !== undefined, leases.count()]).toEqual([true, 1])
+    const other = shares.acquire(10)!
+    expect([other !== undefined, shares.count()]).toEqual([true, 1])
     lost.renew()
     other.release()
-    expect(leases.acquire(1)).toBeUndefined()
+    expect(shares.acquire(1)).toBeUndefined()
   })
 })
 

@@ -19,6 +19,7 @@ function request(env: Record<string, unknown> = {}, answers: Response[] = []): R
     log: (...line) => asked.push(line),
     caller: session('caller'),
     service: session('service'),
+    apart: async (work) => work(session('apart')),
     manage: async (...call) => {
       asked.push(call)
       return answers.shift() ?? new Response(null, { status: 204 })

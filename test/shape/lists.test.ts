@@ -6,6 +6,7 @@ import { ambientServices, decoratorNames } from '../../build/declaration.ts'
 import { groups, slugs } from '../../build/refusals/index.ts'
 import { exitCodes } from '../../cli/shared/failure.ts'
 import { verbs } from '../../cli/verbs.ts'
+import { auditEvents } from '../../src/auth/audit/events.ts'
 import { authErrors } from '../../src/auth/shared/errors.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { userId } from '../../src/wire/ids.ts'
@@ -83,6 +84,14 @@ describe('closed lists', () => {
     expect(holding(/^(?!\s*(?:\/?\*|\/\/)).*['"/]local\.json['"]/m)).toEqual(['src/wire/project-paths.ts'])
     expect(read('src/auth/migrations/0002_tables.sql')).toContain(`check (id ~ '${userId.source}')`)
     expect(codeWords(rule('1.3') + rule('1.5') + rule('1.6'))).toContain(projectPaths.localRecord)
+  })
+
+  it('every event of the audit trail is recorded by a feature', () => {
+    const features = tracked('.ts').filter(
+      (name) => name.startsWith('src/auth/') && !name.startsWith('src/auth/audit/'),
+    )
+    const text = features.map(read).join('\n')
+    expect(auditEvents.filter((event) => !text.includes(`'${event}'`))).toEqual([])
   })
 
   it('the decorators that the build knows are those that the SDK exports', () => {

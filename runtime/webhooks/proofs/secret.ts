@@ -4,7 +4,7 @@ import { isSame } from '../../bytes.ts'
 import { type Arrival, type Claim, type Fault, fault } from '../claim.ts'
 import { utf8 } from '../signed.ts'
 
-/** Longest header in characters that is compared: a longer one would only cost the isolate two signatures over it. */
+/** Longest header in characters that is compared. A comparison costs two HMACs of the header: one under the secret, one under itself. */
 const longestToken = 8192
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const

@@ -1,7 +1,8 @@
 import { Module } from '@stack/backend'
-import { KeySetController } from './routes.ts'
+import { AuditModule } from '../audit/module.ts'
+import { KeySetController, KeysController } from './routes.ts'
 import { SigningKeys } from './rows.ts'
 
 /** The keys that sign access tokens, and the key set that verifiers fetch. */
-@Module({ controllers: [KeySetController], providers: [SigningKeys] })
+@Module({ imports: [AuditModule], controllers: [KeySetController, KeysController], providers: [SigningKeys] })
 export class KeysModule {}

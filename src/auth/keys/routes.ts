@@ -1,5 +1,7 @@
-import { Controller, Get } from '@stack/backend'
-import { SigningKeys } from './rows.ts'
+import { Controller, Get, OptionalUser, Post, Req, RequestId, type UserT } from '@stack/backend'
+import { Audit, actorOf } from '../audit/rows.ts'
+import { clientOf } from '../shared/client.ts'
+import { type Rotation, SigningKeys } from './rows.ts'
 
 /** Seconds that verifiers and shared caches may keep the key set: verifiers ask at most once in this time (contract 3.2). */
 const cacheSeconds = 300
@@ -13,5 +15,32 @@ export class KeySetController {
   async keySet(): Promise<Response> {
     const headers = { 'cache-control': `public, max-age=${cacheSeconds}` }
     return Response.json({ keys: await this.keys.published() }, { headers })
+  }
+}
+
+/** The keys of the environment, for those who administer it (contract 9.15). */
+@Controller('/v1/management/auth/keys', { auth: { serviceRole: true } })
+export class KeysController {
+  constructor(
+    private readonly audit: Audit,
+    private readonly keys: SigningKeys,
+  ) {}
+
+  /** The next key takes over as soon as every verifier can know it. Tokens of the previous one stay valid until they expire. */
+  @Post('signing/rotate')
+  async rotateSigning(
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<Rotation> {
+    const rotation = await this.keys.rotate()
+    await this.audit.record({
+      event: 'key.rotated',
+      actor: actorOf(operator),
+      target: { type: 'key', id: rotation.kid },
+      client: clientOf(request, requestId),
+      details: { signs_from: rotation.signs_from, previous_kid: rotation.previous_kid },
+    })
+    return rotation
   }
 }

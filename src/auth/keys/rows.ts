@@ -1,50 +1,143 @@
-import { Database, Injectable } from '@stack/backend'
+import { Injectable } from '@stack/backend'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { open, seal } from '../shared/seal.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
 
-/** One mint at a time; the number names nothing else. */
+/** Advisory lock under which keys are minted and rotated, one at a time; the number names nothing else. */
 const mintLock = 7_301_201
+
+/**
+ * Seconds that a key is published before it signs. A verifier asks for the key set at most once in 300 s (contract 3.2), and a cache
+ * on the way may keep it for as long: after twice that time every verifier has seen the key.
+ */
+const publishedBeforeSeconds = 600
+
+/** Seconds that a key stays published after its successor signs: the life of its last token, and the caches once more. */
+const publishedAfterSeconds = 900 + 600
 
 export interface SigningKey {
   kid: string
   key: CryptoKey
 }
 
-/** The keys that sign access tokens: ES256, the private half sealed at rest, the kid its thumbprint (RFC 7638). */
+/** What a rotation has decided. */
+export interface Rotation {
+  /** The key that signs from `signs_from` on. */
+  kid: string
+  signs_from: Date
+  /** The key that signs until then. */
+  previous_kid: string
+}
+
+interface SealedKey {
+  kid: string
+  sealed: string
+}
+
+/**
+ * The keys that sign access tokens: ES256, the private half sealed at rest, the kid its thumbprint (RFC 7638). The key with the
+ * latest `activate_at` that has passed signs; one without that moment is the next one, published early.
+ */
 @Injectable()
 export class SigningKeys {
-  /** What verifiers may meet: the next, the active and the retired keys. Mints the first one. */
+  /** The key that signed last in this isolate: opening and importing it again costs more than signing. */
+  private opened: (SealedKey & { key: CryptoKey }) | undefined
+
+  /** The next, the active and the retired keys, for verifiers. Mints the first one. */
   async published(): Promise<JWK[]> {
-    if (!(await this.read())) await this.mint() // the private half is not opened for this
-    const rows = await Database.$asService().sql<{ public_jwk: JWK }>`
-      select public_jwk from auth.signing_keys order by created_at desc`
+    if (!(await this.read())) await this.mintFirst() // its private half is not opened for this
+    const rows = await inRequest<{ public_jwk: JWK }>`
+      select public_jwk from auth.signing_keys where activate_at is null
+        or kid not in (select retired.kid from auth.signing_keys retired
+          join auth.signing_keys successor on successor.activate_at > retired.activate_at
+          where successor.activate_at < now() - make_interval(secs => ${publishedAfterSeconds}))
+      order by created_at desc`
     return rows.map(({ public_jwk }) => public_jwk)
   }
 
   async active(): Promise<SigningKey> {
-    const { kid, sealed } = (await this.read()) ?? (await this.mint())
-    const key = (await importJWK(JSON.parse(await open(sealed, `signing key ${kid}`)), 'ES256')) as CryptoKey
-    return { kid, key }
+    const found = (await this.read()) ?? (await this.mintFirst())
+    if (this.opened?.kid === found.kid && this.opened.sealed === found.sealed) return this.opened
+    const { kid, sealed } = found
+    const key = (await importJWK(JSON.parse(await open(sealed, placeOf(kid))), 'ES256')) as CryptoKey
+    this.opened = { kid, sealed, key }
+    return this.opened
   }
 
-  private async read(): Promise<{ kid: string; sealed: string } | undefined> {
-    const [row] = await Database.$asService().sql<{ kid: string; sealed: string }>`
-      select kid, encode(sealed_private, 'base64') as sealed from auth.signing_keys where state = 'active'`
+  /**
+   * Decides when the next key takes over: at once, or as soon as it was published for long enough. Then publishes another next key.
+   * A rotation that is under way already is returned as it is.
+   */
+  async rotate(): Promise<Rotation> {
+    await this.lock()
+    if (!(await this.read())) await this.mint(true)
+    const [coming] = await inRequest<Rotation>`
+      select kid, activate_at as signs_from, (select kid from auth.signing_keys where activate_at <= now()
+        order by activate_at desc limit 1) as previous_kid
+      from auth.signing_keys where activate_at > now() order by activate_at limit 1`
+    if (coming) return coming
+    await this.ensureNext()
+    const [rotation] = await inRequest<Rotation>`
+      with previous as (select kid from auth.signing_keys where activate_at <= now() order by activate_at desc limit 1)
+      update auth.signing_keys next
+        set activate_at = greatest(now(), created_at + make_interval(secs => ${publishedBeforeSeconds}))
+      where activate_at is null returning next.kid, activate_at as signs_from, (select kid from previous) as previous_kid`
+    await this.mint(false)
+    return rotation!
+  }
+
+  /** Publishes a next key where there is none, and forgets keys that no token can name any more. @returns how many were forgotten. */
+  async maintain(): Promise<number> {
+    await this.lock()
+    if (await this.read()) await this.ensureNext()
+    const forgotten = await inRequest`
+      delete from auth.signing_keys retired where exists (select from auth.signing_keys successor
+        where successor.activate_at > retired.activate_at
+          and successor.activate_at < now() - make_interval(secs => ${publishedAfterSeconds})) returning kid`
+    return forgotten.length
+  }
+
+  /** Days that the active key has signed. */
+  async activeForDays(sql: Sql = inRequest): Promise<number> {
+    const [row] = await sql<{ days: number }>`
+      select coalesce(extract(epoch from now() - max(activate_at)) / 86400, 0)::float8 as days
+      from auth.signing_keys where activate_at <= now()`
+    return row!.days
+  }
+
+  private async ensureNext(): Promise<void> {
+    const next = await inRequest`select from auth.signing_keys where activate_at is null`
+    if (next.length === 0) await this.mint(false)
+  }
+
+  private async lock(): Promise<void> {
+    await inRequest`select pg_advisory_xact_lock(${mintLock})`
+  }
+
+  private async read(): Promise<SealedKey | undefined> {
+    const [row] = await inRequest<SealedKey>`
+      select kid, encode(sealed_private, 'base64') as sealed from auth.signing_keys where activate_at <= now()
+      order by activate_at desc limit 1`
     return row && { kid: row.kid, sealed: row.sealed.replaceAll('\n', '') }
   }
 
-  private async mint(): Promise<{ kid: string; sealed: string }> {
-    const { sql } = Database.$asService()
-    await sql`select pg_advisory_xact_lock(${mintLock})`
-    const existing = await this.read()
-    if (existing) return existing
+  private async mintFirst(): Promise<SealedKey> {
+    await this.lock()
+    return (await this.read()) ?? this.mint(true)
+  }
+
+  /** @param isActive whether it signs at once; else it is the next one. */
+  private async mint(isActive: boolean): Promise<SealedKey> {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
     const publicJwk = await exportJWK(publicKey)
     const kid = await calculateJwkThumbprint(publicJwk)
-    const sealed = await seal(JSON.stringify(await exportJWK(privateKey)), `signing key ${kid}`)
+    const sealed = await seal(JSON.stringify(await exportJWK(privateKey)), placeOf(kid))
     const published = JSON.stringify({ ...publicJwk, kid, alg: 'ES256', use: 'sig' })
-    await sql`insert into auth.signing_keys (kid, public_jwk, sealed_private, state)
-      values (${kid}, ${published}, decode(${sealed}, 'base64'), 'active')`
+    await inRequest`insert into auth.signing_keys (kid, public_jwk, sealed_private, activate_at)
+      values (${kid}, ${published}, decode(${sealed}, 'base64'), case when ${isActive}::boolean then now() end)`
     return { kid, sealed }
   }
 }
+
+/** What a sealed key belongs to: moved to another row, it does not open. */
+const placeOf = (kid: string) => `signing key ${kid}`

@@ -3,7 +3,7 @@ import { type Listed, whole } from '../shared/list.ts'
 import { Users } from '../users/rows.ts'
 import { type Operator, Operators } from './rows.ts'
 
-/** Who administers with an access token (contract 9.7). The service-role key alone names them: no operator makes another. */
+/** The list of operators, who administer with their own access token (contract 9.7). Only the service-role key changes it. */
 @Controller('/v1/management/auth/operators', { auth: { serviceRole: 'key' } })
 export class OperatorsController {
   constructor(

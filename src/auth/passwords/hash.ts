@@ -1,4 +1,4 @@
-/** Passwords: argon2id (RFC 9106) of a peppered password, in PHC form; lengths count code points (OWASP ASVS 6.2). */
+/** Hashes of passwords: argon2id (RFC 9106) of the peppered password, in PHC form. Lengths count code points (OWASP ASVS 6.2). */
 
 import noSimd from 'argon2id/dist/no-simd.wasm'
 import simd from 'argon2id/dist/simd.wasm'
@@ -9,10 +9,12 @@ import { authenticate } from '../shared/seal.ts'
 
 /** Memory in KiB, passes, lanes: the parameters that OWASP recommends. */
 const cost = { memorySize: 19456, passes: 2, parallelism: 1 }
+/** Bytes of a hash. RFC 9106 section 4 recommends them. */
 const tagLength = 32
+/** Bytes of a salt. RFC 9106 section 3.1 recommends them for passwords. */
 const saltBytes = 16
 
-/** Once per isolate: each instance holds 65 MiB. Nothing in it waits for anything, so that requests may share it. */
+/** One for each isolate, because an instance holds 65 MiB. A hash runs without a pause, so requests may share the instance. */
 let hasher: Promise<computeHash> | undefined
 
 async function argon2id(password: string, salt: Uint8Array, parameters: typeof cost): Promise<Uint8Array> {
@@ -25,7 +27,7 @@ async function argon2id(password: string, salt: Uint8Array, parameters: typeof c
   })
   const compute = await hasher
   // the pepper bounds the length, makes any input legal, and keeps a stolen table of hashes useless
-  const peppered = await authenticate('password pepper', new TextEncoder().encode(password))
+  const peppered = await authenticate('PASSWORD_PEPPER', new TextEncoder().encode(password))
   return compute({ ...parameters, password: peppered, salt, tagLength })
 }
 
@@ -47,6 +49,12 @@ export async function isPassword(password: string, phc: string | undefined): Pro
   const expected = hash === undefined ? new Uint8Array(tagLength) : decode(hash)
   const isEqual = computed.length === expected.length && crypto.subtle.timingSafeEqual(computed, expected)
   return isEqual && phc !== undefined
+}
+
+/** Whether a hash was made as new ones are: one that was not is replaced at the next sign-in. */
+export async function isCurrent(phc: string): Promise<boolean> {
+  const { memorySize, passes, parallelism } = cost
+  return phc.startsWith(`$argon2id$v=19$m=${memorySize},t=${passes},p=${parallelism}$`)
 }
 
 /** @throws HttpError 400 `invalid_password` */

@@ -1,56 +1,144 @@
-import { Body, Controller, Post } from '@stack/backend'
+import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
+import type { Settings } from '../../wire/settings.ts'
+import { Audit } from '../audit/rows.ts'
+import { Limits } from '../limits/rows.ts'
+import { Challenges, Factors } from '../mfa/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
-import { type TokenAnswer, Tokens } from '../sessions/tokens.ts'
+import { SignIn } from '../sessions/sign-in.ts'
+import type { TokenAnswer } from '../sessions/tokens.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import { type ClientInfo, clientOf, networkOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { Users } from '../users/rows.ts'
-import { hashPassword, isPassword, requirePasswordFits } from './hash.ts'
+import { PasswordChecks } from './checks.ts'
+import { hashPassword, isCurrent, requirePasswordFits } from './hash.ts'
+import { Passwords } from './rows.ts'
+import { credentials, passwordChange, signUpBody } from './schemas.ts'
 
-/** The longest password that is looked at, in UTF-16 units: far over any policy, far under a burden. */
-const longestPassword = 1024
-
-const credentials = v.strictObject({
-  email: v.pipe(v.string(), v.trim(), v.toLowerCase(), v.maxLength(254), v.email('this is no email address')),
-  password: v.pipe(v.string(), v.maxLength(longestPassword)),
-})
-
-type Credentials = v.InferOutput<typeof credentials>
+/** RFC 8176: the user proved to know a password. */
+const byPassword = ['pwd']
 
 @Controller('/auth', { auth: false })
 export class PasswordsController {
   constructor(
-    private readonly users: Users,
+    private readonly audit: Audit,
+    private readonly challenges: Challenges,
+    private readonly checks: PasswordChecks,
+    private readonly factors: Factors,
+    private readonly limits: Limits,
+    private readonly passwords: Passwords,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
-    private readonly tokens: Tokens,
+    private readonly signIns: SignIn,
+    private readonly users: Users,
   ) {}
 
-  /** Where addresses must be confirmed, a new and a known one get the same answer; else a known one cannot be hidden. */
+  /** Where addresses must be confirmed, a new and a known one get the same answer. Elsewhere 409 tells that an address is known. */
   @Post('sign-up')
   async signUp(
-    @Body(credentials) { email, password }: Credentials,
+    @Body(signUpBody) { email, password, data }: v.InferOutput<typeof signUpBody>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
-    const { document } = await this.settings.read()
-    requirePasswordFits(password, document)
-    const user = await this.users.create(email, await hashPassword(password))
-    if (document.confirm_email_required) return { status: 'confirmation_required' }
+    const client = clientOf(request, requestId)
+    const settings = await this.admitSignUp(password, client)
+    const phc = await hashPassword(password)
+    const user = await this.users.create(email, data)
+    if (user) {
+      await this.passwords.set(user.id, phc)
+      await this.note('user.signed_up', user.id, client)
+    }
+    if (settings.confirm_email_required) return { status: 'confirmation_required' }
     if (!user) throw authError('email_taken')
-    return this.begin(user)
+    return this.signIns.begin(user, byPassword, client)
   }
 
-  /** Always one run of argon2id; whether the address is confirmed is only told to who knows the password. */
+  /** Whether the address is confirmed is told to those alone who know the password. */
   @Post('sign-in/password')
-  async signIn(@Body(credentials) { email, password }: Credentials): Promise<TokenAnswer> {
-    const user = await this.users.byEmail(email)
-    if (!(await isPassword(password, user?.phc ?? undefined)) || !user) throw authError('invalid_credentials')
-    const { document } = await this.settings.read()
-    if (document.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
-    return this.begin(user)
+  async signIn(
+    @Body(credentials) { email, password }: v.InferOutput<typeof credentials>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<TokenAnswer | Response> {
+    const client = clientOf(request, requestId)
+    const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
+    const { user, phc, settings } = await this.checks.require(password, email, client, find)
+    if (user.disabled_at) throw authError('user_disabled')
+    if (settings.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
+    if (!(await isCurrent(phc))) await this.passwords.rehash(user.id, phc, await hashPassword(password))
+    if (await this.factors.hasVerified(user.id)) return this.challenge(user.id)
+    return this.signIns.begin(user, byPassword, client)
   }
 
-  private async begin(user: Parameters<Tokens['issue']>[0]): Promise<TokenAnswer> {
-    await this.users.signedIn(user.id)
-    return this.tokens.issue(user, await this.sessions.begin(user.id))
+  /** Makes an account of a guest, under the same id. The guest's sessions end with the upgrade. */
+  @Post('upgrade')
+  async upgrade(
+    @Body(signUpBody) { email, password, data }: v.InferOutput<typeof signUpBody>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
+    const { id, isGuest } = await Database.$apart((sql) => this.sessions.caller(sql))
+    if (!isGuest) throw authError('not_anonymous')
+    const client = clientOf(request, requestId)
+    const settings = await this.admitSignUp(password, client)
+    const phc = await hashPassword(password)
+    const user = await this.users.upgrade(id, email, data)
+    if (user === 'not_anonymous') throw authError('not_anonymous')
+    if (user === 'taken') throw authError('email_taken')
+    await this.passwords.set(id, phc)
+    await this.sessions.endAll(id, 'signed_out')
+    await this.note('user.upgraded', id, client)
+    if (settings.confirm_email_required) return { status: 'confirmation_required' }
+    return this.signIns.begin(user, byPassword, client)
+  }
+
+  /** Sets a new password and ends every other session, because another person may have known the old password. */
+  @Post('password/change', { auth: true })
+  async change(
+    @Body(passwordChange) { current_password, password }: v.InferOutput<typeof passwordChange>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<void> {
+    const client = clientOf(request, requestId)
+    const { id, sessionId } = await Database.$apart((sql) => this.sessions.caller(sql))
+    const find = (users: Users, sql: Parameters<Users['byId']>[1]) => users.byId(id, sql)
+    const { settings } = await this.checks.require(current_password, id, client, find)
+    requirePasswordFits(password, settings)
+    const phc = await hashPassword(password)
+    await this.passwords.set(id, phc)
+    await this.sessions.endAll(id, 'password_changed', sessionId)
+    await this.note('password.changed', id, client)
+  }
+
+  /** The password was right, and a second factor is asked for: there is no session yet. */
+  private async challenge(userId: string): Promise<Response> {
+    const challenge_id = await this.challenges.begin(userId, byPassword)
+    const factors = (await this.factors.ofUser(userId)).filter(({ status }) => status === 'verified')
+    const shown = factors.map(({ id, type, label }) => ({ id, type, label }))
+    return Response.json(
+      { mfa_required: true, challenge_id, factors: shown },
+      { status: 202, headers: { 'cache-control': 'no-store' } },
+    )
+  }
+
+  /** Refuses a sign-up as far as that is possible before the password is hashed. @throws HttpError 400, 403 `sign_up_disabled`, 429 */
+  private async admitSignUp(password: string, client: ClientInfo): Promise<Settings> {
+    return Database.$apart(async (sql) => {
+      const { document } = await this.settings.read(sql)
+      if (document.sign_up_enabled === false) throw authError('sign_up_disabled')
+      requirePasswordFits(password, document)
+      const network = networkOf(client)
+      if (network !== undefined) await this.limits.take(sql, 'sign_up_per_address', network, document)
+      return document
+    })
+  }
+
+  private note(
+    event: 'user.signed_up' | 'user.upgraded' | 'password.changed',
+    id: string,
+    client: ClientInfo,
+  ): Promise<void> {
+    return this.audit.record({ event, actor: { type: 'user', id }, target: { type: 'user', id }, client })
   }
 }

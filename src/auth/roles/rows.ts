@@ -15,7 +15,7 @@ export class Roles {
       from auth.roles left join auth.role_permissions on role = name group by name order by name`
   }
 
-  /** Declares the role, or changes it to what is declared; there is one default at most. */
+  /** Declares the role, or changes it to what is declared. At most one role is the default. */
   async declare({ name, default: isDefault, permissions }: DeclaredRole): Promise<void> {
     const { sql } = Database.$asService()
     await sql`select pg_advisory_xact_lock(hashtext('auth.roles'))`

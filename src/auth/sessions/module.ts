@@ -1,9 +1,18 @@
 import { Module } from '@stack/backend'
+import { AuditModule } from '../audit/module.ts'
 import { KeysModule } from '../keys/module.ts'
-import { RefreshController } from './routes.ts'
+import { LimitsModule } from '../limits/module.ts'
+import { SettingsModule } from '../settings/module.ts'
+import { UsersModule } from '../users/module.ts'
+import { RefreshController, SessionsController } from './routes.ts'
 import { Sessions } from './rows.ts'
+import { SignIn } from './sign-in.ts'
 import { Tokens } from './tokens.ts'
 
 /** Login sessions, and the access and refresh tokens that belong to them. */
-@Module({ imports: [KeysModule], controllers: [RefreshController], providers: [Sessions, Tokens] })
+@Module({
+  imports: [AuditModule, KeysModule, LimitsModule, SettingsModule, UsersModule],
+  controllers: [RefreshController, SessionsController],
+  providers: [Sessions, SignIn, Tokens],
+})
 export class SessionsModule {}

@@ -1,13 +1,22 @@
-import { Database, Injectable } from '@stack/backend'
+import { Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
+import type { ClientInfo } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
+import type { Sql } from '../shared/sql.ts'
 import type { User } from '../users/rows.ts'
 
-/** A session ends thirty days after it began, however it is used. */
+/** Days after which a session ends, however it is used (OWASP ASVS 10.4.8). */
 const longestDays = 30
+
+/** Seconds after a sign-in in which the account's own guards may be changed. */
+const recentSeconds = 600
 
 export interface Session {
   id: string
   auth_time: Date
+  aal: 'aal1' | 'aal2'
+  /** Methods that the user proved, as RFC 8176 names them. */
+  amr: string[]
   refresh_generation: number
 }
 
@@ -19,20 +28,79 @@ export interface RefreshState extends Session {
   user: User
 }
 
+export interface Caller {
+  id: string
+  sessionId: string
+  isGuest: boolean
+}
+
+/** A live session as its owner sees it. */
+export interface OwnSession {
+  id: string
+  created_at: Date
+  last_used_at: Date
+  expires_at: Date
+  aal: 'aal1' | 'aal2'
+  amr: string[]
+  ip: string | null
+  country: string | null
+  user_agent: string | null
+  /** The session of this very request. */
+  is_current: boolean
+}
+
+export type EndReason = 'signed_out' | 'revoked' | 'reuse_detected' | 'password_changed' | 'user_disabled'
+
 @Injectable()
 export class Sessions {
-  async begin(userId: string): Promise<Session> {
+  async begin(userId: string, amr: string[], client: ClientInfo): Promise<Session> {
     const [session] = await Database.$asService().sql<Session>`
-      insert into auth.sessions (id, user_id, expires_at)
-      values (${newId('ses_')}, ${userId}, now() + make_interval(days => ${longestDays}))
-      returning id, auth_time, refresh_generation::int`
+      insert into auth.sessions (id, user_id, expires_at, aal, amr, ip, country, user_agent)
+      values (${newId('ses_')}, ${userId}, now() + make_interval(days => ${longestDays}), ${amr.includes('mfa') ? 'aal2' : 'aal1'}, ${JSON.stringify(amr)},
+        ${client.ip}, ${client.country}, ${client.user_agent})
+      returning id, auth_time, aal, amr, refresh_generation::int`
     return session!
+  }
+
+  /**
+   * The caller and their session, for handlers that hash a password: `@User()` would hold a connection meanwhile (contract 2.15).
+   * @param sql of a short transaction. @throws HttpError 401 without a valid token.
+   */
+  async caller(sql: Sql): Promise<Caller> {
+    const [claims] = await sql<Caller | { id: null }>`
+      select auth.uid() as id, auth.jwt() ->> 'session_id' as "sessionId", auth.jwt() ->> 'role' = 'anon' as "isGuest"`
+    if (claims!.id === null) throw new HttpError(401, 'unauthorized', 'a valid access token is required')
+    return claims as Caller
+  }
+
+  /** The id of the session that the caller's access token names: the claims are those that the runtime has verified. */
+  async current(): Promise<string> {
+    const [claims] = await Database.sql<{ session_id: string }>`select auth.jwt() ->> 'session_id' as session_id`
+    return claims!.session_id
+  }
+
+  /**
+   * A change of an account's second factors asks for a sign-in of at most ten minutes ago (OWASP ASVS 7.5.1).
+   * @throws HttpError 403 `recent_sign_in_required`
+   */
+  async requireRecent(): Promise<void> {
+    const [claims] = await Database.sql<{ age: number }>`
+      select extract(epoch from now())::float8 - (auth.jwt() ->> 'auth_time')::float8 as age`
+    if (!(claims!.age < recentSeconds)) throw authError('recent_sign_in_required')
+  }
+
+  /** The session has proved one method more. */
+  async raise(id: string, method: string): Promise<void> {
+    await Database.$asService().sql`
+      update auth.sessions set aal = 'aal2', auth_time = now(),
+        amr = case when amr ? ${method} then amr else amr || jsonb_build_array(${method}::text, 'mfa') end
+      where id = ${id}`
   }
 
   /** The session and its user, locked: refreshes of one session follow each other. */
   async lockForRefresh(id: string): Promise<RefreshState | undefined> {
     const [state] = await Database.$asService().sql<Omit<RefreshState, 'user'> & User & { session_id: string }>`
-      select sessions.id as session_id, auth_time, refresh_generation::int, refresh_recoveries,
+      select sessions.id as session_id, auth_time, aal, amr, refresh_generation::int, refresh_recoveries,
         ended_at is null and expires_at > now() as is_live,
         extract(epoch from clock_timestamp() - refresh_rotated_at)::float8 as rotated_ago, users.*,
         exists (select from auth.operators where operators.user_id = users.id) as is_operator
@@ -51,8 +119,33 @@ export class Sessions {
       where id = ${id}`
   }
 
-  async end(id: string, reason: 'reuse_detected'): Promise<void> {
-    await Database.$asService().sql`
-      update auth.sessions set ended_at = now(), end_reason = ${reason} where id = ${id} and ended_at is null`
+  /** Newest first. */
+  ofUser(userId: string, current: string): Promise<OwnSession[]> {
+    return Database.$asService().sql<OwnSession>`
+      select id, created_at, last_used_at, expires_at, aal, amr, host(ip) as ip, country, user_agent,
+        id = ${current} as is_current
+      from auth.sessions where user_id = ${userId} and ended_at is null and expires_at > now()
+      order by created_at desc, id desc limit 500`
+  }
+
+  /** Ends one live session. @returns whether there was one. */
+  async end(id: string, reason: EndReason): Promise<boolean> {
+    const ended = await Database.$asService().sql`
+      update auth.sessions set ended_at = now(), end_reason = ${reason} where id = ${id} and ended_at is null returning id`
+    return ended.length > 0
+  }
+
+  /** @param kept the id of a session that stays. @returns the ids of those that were ended. */
+  async endAll(userId: string, reason: EndReason, kept: string | null = null): Promise<string[]> {
+    const ended = await Database.$asService().sql<{ id: string }>`
+      update auth.sessions set ended_at = now(), end_reason = ${reason}
+      where user_id = ${userId} and ended_at is null and id is distinct from ${kept} returning id`
+    return ended.map(({ id }) => id)
+  }
+
+  /** Whether the session is one of the user's own, ended or not. */
+  async isOf(id: string, userId: string): Promise<boolean> {
+    const rows = await Database.$asService().sql`select from auth.sessions where id = ${id} and user_id = ${userId}`
+    return rows.length > 0
   }
 }

@@ -1,23 +1,30 @@
 /** Access tokens (contract 3.1, 3.4, 9.10) and refresh tokens. */
-import { Injectable, Secrets } from '@stack/backend'
+import { Database, Injectable, Log, Secrets } from '@stack/backend'
 import { SignJWT } from 'jose'
 import { SigningKeys } from '../keys/rows.ts'
+import { authError } from '../shared/errors.ts'
 import { authenticate } from '../shared/seal.ts'
-import type { User } from '../users/rows.ts'
+import { type ShownUser, shown, type User } from '../users/rows.ts'
 import type { Session } from './rows.ts'
 
+/** Seconds that an access token is valid: what it claims may be as old as this, so it is short. */
 const accessTokenSeconds = 900
+/** Milliseconds that the project's token hook may take (contract 3.8): a sign-in waits for it. */
+const hookMs = 2_000
+/** Bytes of JSON that the project's token hook may give (contract 3.8): each request carries them. */
+const longestClaims = 4_096
 const version = 1
+/** Bytes of the HMAC in a refresh token: 128 bits cannot be guessed. */
 const macBytes = 16
 
-/** What a sign-in and a refresh answer. */
+/** The answer of a sign-in and of a refresh (RFC 6749 section 5.1, with the user). */
 export interface TokenAnswer {
   access_token: string
   token_type: 'bearer'
   /** Seconds. */
   expires_in: number
   refresh_token: string
-  user: { id: string; email: string; email_verified: boolean; created_at: string }
+  user: ShownUser
 }
 
 @Injectable()
@@ -25,16 +32,18 @@ export class Tokens {
   constructor(private readonly keys: SigningKeys) {}
 
   async issue(user: User, session: Session): Promise<TokenAnswer> {
-    const isVerified = user.email_confirmed_at !== null
     const { kid, key } = await this.keys.active()
-    const custom = Object.keys(user.custom_claims).length > 0 ? { custom_claims: user.custom_claims } : {}
+    const claims = await this.customClaims(user)
+    const custom = Object.keys(claims).length > 0 ? { custom_claims: claims } : {}
     const access_token = await new SignJWT({
       ...custom,
-      email: user.email,
-      email_verified: isVerified,
-      role: 'authenticated',
+      ...(user.email === null ? {} : { email: user.email }),
+      email_verified: user.email_confirmed_at !== null,
+      role: user.is_anonymous ? 'anon' : 'authenticated',
       ...(user.is_operator ? { management: true } : {}),
       session_id: session.id,
+      aal: session.aal,
+      amr: session.amr,
       auth_time: Math.floor(session.auth_time.getTime() / 1000),
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
@@ -50,7 +59,30 @@ export class Tokens {
       token_type: 'bearer',
       expires_in: accessTokenSeconds,
       refresh_token: await sealRefreshToken(session),
-      user: { id: user.id, email: user.email, email_verified: isVerified, created_at: user.created_at.toISOString() },
+      user: shown(user),
+    }
+  }
+
+  /**
+   * The project's function `public.token_claims` decides them where it exists (contract 3.8), else the user's row.
+   * @throws HttpError 500 `hook_failed` for a function that raises, takes over 2 s, or gives anything but a small object.
+   */
+  private async customClaims({ id, custom_claims }: User): Promise<Record<string, unknown>> {
+    const { sql } = Database.$asService()
+    const [hook] = await sql<{ exists: boolean }>`
+      select to_regprocedure('public.token_claims(text)') is not null as exists`
+    if (!hook!.exists) return custom_claims
+    try {
+      await sql`select set_config('statement_timeout', ${String(hookMs)}, true)`
+      const [row] = await sql<{ claims: unknown; bytes: number }>`
+        select claims, octet_length(claims::text) as bytes from public.token_claims(${id}) as claims`
+      const { claims, bytes } = row!
+      if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) throw new Error('it gave no object')
+      if (bytes > longestClaims) throw new Error(`its object has ${bytes} bytes, and ${longestClaims} are the most`)
+      return claims as Record<string, unknown>
+    } catch (error) {
+      Log.error('public.token_claims failed: no token is issued', { user_id: id, error })
+      throw authError('hook_failed')
     }
   }
 }
@@ -93,6 +125,6 @@ function headOf(generation: number): Uint8Array {
 }
 
 async function macOf(head: Uint8Array, session: Uint8Array): Promise<Uint8Array> {
-  const mac = await authenticate('refresh tokens', new Uint8Array([...head, ...session]))
+  const mac = await authenticate('REFRESH_KEY', new Uint8Array([...head, ...session]))
   return mac.slice(0, macBytes)
 }

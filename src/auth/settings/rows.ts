@@ -1,5 +1,6 @@
 import { Database, Injectable } from '@stack/backend'
 import type { Settings } from '../../wire/settings.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
 
 export interface StoredSettings {
   document: Settings
@@ -9,8 +10,8 @@ export interface StoredSettings {
 
 @Injectable()
 export class SettingsRows {
-  async read(): Promise<StoredSettings> {
-    const [row] = await Database.$asService().sql<StoredSettings>`select document, revision::int from auth.settings`
+  async read(sql: Sql = inRequest): Promise<StoredSettings> {
+    const [row] = await sql<StoredSettings>`select document, revision::int from auth.settings`
     return row!
   }
 

@@ -1,7 +1,7 @@
 import type { HttpError, StandardSchema } from '@stack/backend'
 import { type AuthErrorCode, authError } from './errors.ts'
 
-/** What was wrong with which part of a body. */
+/** The faults of a body, each with its path. */
 type Fields = NonNullable<HttpError['details']['fields']>
 
 /**

@@ -1,36 +1,37 @@
-/** Keys for one purpose each, derived from the environment's sealing key; and sealing at rest (AES-256-GCM). */
+/** Sealing at rest (AES-256-GCM) under the environment's sealing key, and authentication under keys that are bindings. */
 import { Secrets } from '@stack/backend'
 
 const encoder = new TextEncoder()
+/** Bytes of a nonce of AES-GCM (NIST SP 800-38D section 5.2.1.1). */
 const nonceBytes = 12
 
-/** HKDF (RFC 5869): a key of one purpose says nothing about another's. */
-async function derive(purpose: string): Promise<ArrayBuffer> {
-  const secret = await crypto.subtle.importKey('raw', encoder.encode(Secrets.get('SEALING_KEY')), 'HKDF', false, [
-    'deriveBits',
-  ])
-  const parameters = {
-    name: 'HKDF',
-    hash: 'SHA-256',
-    salt: new Uint8Array(32),
-    info: encoder.encode(`stack ${purpose}`),
-  }
-  return crypto.subtle.deriveBits(parameters, secret, 256)
-}
-
-/** HMAC-SHA-256 under the key of that purpose: 32 bytes. */
+/**
+ * HMAC-SHA-256 under one of the two keys that are bindings and nowhere else (contract 9.15): a dump of the database, even with the
+ * sealing key, neither mints a refresh token nor tells which password a hash is of.
+ *
+ * @returns 32 bytes. @throws Error when the binding is not set, or is no key of 32 bytes in base64url.
+ */
 export async function authenticate(
-  purpose: 'refresh tokens' | 'password pepper',
+  binding: 'REFRESH_KEY' | 'PASSWORD_PEPPER',
   bytes: BufferSource,
 ): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey('raw', await derive(purpose), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ])
+  const text = Secrets.get(binding)
+  if (!/^[A-Za-z0-9_-]{43}$/.test(text)) throw new Error(`the binding ${binding} must be 32 bytes in base64url`)
+  const raw = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
+    character.charCodeAt(0),
+  )
+  const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))
 }
 
-function sealingKey(usage: 'encrypt' | 'decrypt'): Promise<CryptoKey> {
-  return derive('sealing').then((raw) => crypto.subtle.importKey('raw', raw, 'AES-GCM', false, [usage]))
+/** HKDF (RFC 5869) makes a key of AES-256 of the sealing key, which is text of any length. */
+async function sealingKey(usage: 'encrypt' | 'decrypt'): Promise<CryptoKey> {
+  const secret = await crypto.subtle.importKey('raw', encoder.encode(Secrets.get('SEALING_KEY')), 'HKDF', false, [
+    'deriveKey',
+  ])
+  const salt = new Uint8Array(32)
+  const parameters = { name: 'HKDF', hash: 'SHA-256', salt, info: encoder.encode('stack sealing') }
+  return crypto.subtle.deriveKey(parameters, secret, { name: 'AES-GCM', length: 256 }, false, [usage])
 }
 
 /** @param place what the value belongs to: moved elsewhere, it does not open. @returns nonce and ciphertext, base64. */

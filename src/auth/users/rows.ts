@@ -1,40 +1,93 @@
 import { Database, Injectable } from '@stack/backend'
 import { newId, userId } from '../../wire/ids.ts'
 import { authError } from '../shared/errors.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
 
 export interface User {
   id: string
-  email: string
+  email: string | null
   email_confirmed_at: Date | null
+  phone: string | null
+  is_anonymous: boolean
+  disabled_at: Date | null
   custom_claims: Record<string, unknown>
   /** The user may administer the stack: access tokens say so (contract 9.7). */
   is_operator: boolean
   created_at: Date
 }
 
+/** A user as the auth module's answers show them. */
+export interface ShownUser {
+  id: string
+  email: string | null
+  email_verified: boolean
+  phone: string | null
+  is_anonymous: boolean
+  created_at: string
+}
+
+export function shown({ id, email, email_confirmed_at, phone, is_anonymous, created_at }: User): ShownUser {
+  const email_verified = email_confirmed_at !== null
+  return { id, email, email_verified, phone, is_anonymous, created_at: created_at.toISOString() }
+}
+
 @Injectable()
 export class Users {
   /**
-   * The user, the password and the default role, in the transaction of the request: all or none of it.
+   * The user, the default role and what the project's hook makes of them, in the transaction of the request: all or none of it.
    *
-   * @returns `undefined` when the address is taken.
+   * An address that is taken gets the same work, which is undone: neither the answer nor its time tells that the address is known.
+   * @param data what the client sent for the hook `public.user_created` (contract 2.14).
+   * @returns `undefined` when the address is taken. @throws HttpError 422 `sign_up_refused` where the hook refuses.
    */
-  async create(email: string, phc: string): Promise<User | undefined> {
+  async create(email: string, data: object): Promise<User | undefined> {
     const { sql } = Database.$asService()
-    const [user] = await sql<User>`
-      insert into auth.users (id, email) values (${newId('usr_')}, ${email}) on conflict (email) do nothing
+    const id = newId('usr_')
+    await sql`savepoint known_address`
+    const [created] = await sql<User>`
+      insert into auth.users (id, email) values (${id}, ${email}) on conflict (email) do nothing
       returning *, false as is_operator`
-    if (!user) return undefined
-    await sql`insert into auth.password_credentials (user_id, phc) values (${user.id}, ${phc})`
-    await sql`insert into auth.user_roles (user_id, role) select ${user.id}, name from auth.roles where is_default`
-    return user
+    if (!created) await sql`insert into auth.users (id) values (${id})`
+    await this.welcome(id, email, data)
+    if (!created) await sql`rollback to savepoint known_address`
+    await sql`release savepoint known_address`
+    return created
   }
 
-  async byEmail(email: string): Promise<(User & { phc: string | null }) | undefined> {
-    const [user] = await Database.$asService().sql<User & { phc: string | null }>`
+  /** A user without an address: a guest, until an upgrade gives them one. Guests have no role, and no hook hears of them. */
+  async createAnonymous(): Promise<User> {
+    const [user] = await Database.$asService().sql<User>`
+      insert into auth.users (id, is_anonymous) values (${newId('usr_')}, true) returning *, false as is_operator`
+    return user!
+  }
+
+  /** Gives a guest an address. Of upgrades in parallel one wins. @returns `undefined` when the user is no guest, or the address is taken. */
+  async upgrade(id: string, email: string, data: object): Promise<User | 'taken' | 'not_anonymous'> {
+    const { sql } = Database.$asService()
+    const [guest] = await sql`select from auth.users where id = ${id} and is_anonymous for update`
+    if (!guest) return 'not_anonymous'
+    const [taken] = await sql`select from auth.users where email = ${email}`
+    if (taken) return 'taken'
+    const [user] = await sql<User>`
+      update auth.users set email = ${email}, is_anonymous = false, updated_at = now() where id = ${id}
+      returning *, false as is_operator`
+    await this.welcome(id, email, data)
+    return user!
+  }
+
+  async byEmail(email: string, sql: Sql = inRequest): Promise<(User & { phc: string | null }) | undefined> {
+    const [user] = await sql<User & { phc: string | null }>`
       select users.*, phc, exists (select from auth.operators where operators.user_id = users.id) as is_operator
       from auth.users
       left join auth.password_credentials on password_credentials.user_id = users.id where email = ${email}`
+    return user
+  }
+
+  async byId(id: string, sql: Sql = inRequest): Promise<(User & { phc: string | null }) | undefined> {
+    const [user] = await sql<User & { phc: string | null }>`
+      select users.*, phc, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users
+      left join auth.password_credentials on password_credentials.user_id = users.id where users.id = ${id}`
     return user
   }
 
@@ -46,5 +99,26 @@ export class Users {
 
   async signedIn(id: string): Promise<void> {
     await Database.$asService().sql`update auth.users set last_sign_in_at = now() where id = ${id}`
+  }
+
+  /** Deletes the user with the rows of all tables. The ids of the sessions stay, as ended ones (contract 3.5). */
+  async remove(id: string): Promise<void> {
+    await Database.$asService().sql`delete from auth.users where id = ${id}`
+  }
+
+  /** The default role, then the project's own hook, whichever way the user comes (contract 2.14). */
+  private async welcome(id: string, email: string, data: object): Promise<void> {
+    const { sql } = Database.$asService()
+    await sql`insert into auth.user_roles (user_id, role) select ${id}, name from auth.roles where is_default`
+    const [hook] = await sql<{ exists: boolean }>`
+      select to_regprocedure('public.user_created(text,text,jsonb)') is not null as exists`
+    if (!hook!.exists) return
+    try {
+      await sql`select public.user_created(${id}, ${email}, ${JSON.stringify(data)}::jsonb)`
+    } catch (error) {
+      // a message that the project raised itself is meant for the person who signs up
+      if (!(error instanceof Error && 'code' in error && error.code === 'P0001')) throw error
+      throw authError('sign_up_refused', error.message)
+    }
   }
 }

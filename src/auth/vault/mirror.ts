@@ -6,7 +6,7 @@ import { VaultRows } from './rows.ts'
 /** Where an entry belongs: sealed for it, it opens nowhere else. */
 export const placeOf = (name: string) => `vault backend ${name}`
 
-/** What the backend worker learns of the vault, by RPC over its service binding and never over HTTP (contract 9.9). */
+/** Gives the vault to the backend worker, by RPC over its service binding and never over HTTP (contract 9.9). */
 @Injectable()
 export class VaultMirror {
   constructor(private readonly rows: VaultRows) {}

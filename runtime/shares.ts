@@ -3,21 +3,21 @@
  * end its request without running its `finally` blocks. So a share counts only as long as its holder renews it.
  */
 
-export interface Lease {
+export interface Share {
   renew(): void
   /** @returns whether there was room. Where there was none, the share keeps its amount. */
   resize(amount: number): boolean
   release(): void
 }
 
-export interface Leases {
+export interface Shares {
   /** @returns `undefined` where there is no room. */
-  acquire(amount?: number): Lease | undefined
+  acquire(amount?: number): Share | undefined
   /** Number of shares that are held. */
   count(): number
 }
 
-interface Share {
+interface Held {
   amount: number
   renewedAt: number
 }
@@ -27,11 +27,11 @@ interface Share {
  * @param lifeMs milliseconds that a share counts without being renewed.
  * @param mayExceed a share that is the only one may be larger than `most`.
  */
-export function createLeases(most: number, lifeMs: number, mayExceed = false, now: () => number = Date.now): Leases {
-  const shares = new Set<Share>()
+export function createShares(most: number, lifeMs: number, mayExceed = false, now: () => number = Date.now): Shares {
+  const shares = new Set<Held>()
   let total = 0
 
-  function forget(share: Share): void {
+  function forget(share: Held): void {
     if (shares.delete(share)) total -= share.amount
   }
 
@@ -44,7 +44,7 @@ export function createLeases(most: number, lifeMs: number, mayExceed = false, no
     return total - own + amount <= most || (mayExceed && total === own)
   }
 
-  function leaseOf(share: Share): Lease {
+  function shareOf(share: Held): Share {
     return {
       renew() {
         share.renewedAt = now()
@@ -71,7 +71,7 @@ export function createLeases(most: number, lifeMs: number, mayExceed = false, no
       const share = { amount, renewedAt: now() }
       shares.add(share)
       total += amount
-      return leaseOf(share)
+      return shareOf(share)
     },
     count() {
       forgetStale()

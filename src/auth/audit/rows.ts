@@ -1,0 +1,37 @@
+import { Injectable, type UserT } from '@stack/backend'
+import { newId } from '../../wire/ids.ts'
+import type { ClientInfo } from '../shared/client.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
+import type { AuditEvent } from './events.ts'
+
+export interface Entry {
+  event: AuditEvent
+  outcome?: 'success' | 'failure'
+  /** Why it failed, or why it was done: one of the module's own words. */
+  reason?: string
+  actor: { type: 'user' | 'operator' | 'service' | 'system' | 'anonymous'; id?: string }
+  target?: { type: 'user' | 'session' | 'role' | 'settings' | 'secret' | 'key'; id: string }
+  sessionId?: string
+  /** Absent for work that no request asked for. */
+  client?: ClientInfo
+  /** Never a secret: only the owner of the database removes an entry. */
+  details?: Record<string, unknown>
+}
+
+/** Who acts on the management surface: an operator under their own id, or the service-role key (contract 9.7). */
+export const actorOf = (operator: UserT | null): Entry['actor'] =>
+  operator ? { type: 'operator', id: operator.id } : { type: 'service' }
+
+/** The audit trail. No worker changes an entry, and only `auth.prune_audit()` deletes entries past their retention (contract 9.16). */
+@Injectable()
+export class Audit {
+  /** @param sql the transaction of the change itself, so that neither stands without the other. */
+  async record(entry: Entry, sql: Sql = inRequest): Promise<void> {
+    const { event, outcome = 'success', reason = null, actor, target, sessionId = null, client, details = {} } = entry
+    await sql`insert into auth.audit (id, event_type, outcome, reason, actor_type, actor_id, target_type, target_id,
+        session_id, request_id, ip, user_agent, details)
+      values (${newId('aud_')}, ${event}, ${outcome}, ${reason}, ${actor.type}, ${actor.id ?? null},
+        ${target?.type ?? null}, ${target?.id ?? null}, ${sessionId}, ${client?.request_id ?? null}, ${client?.ip ?? null},
+        ${client?.user_agent ?? null}, ${JSON.stringify(details)})`
+  }
+}

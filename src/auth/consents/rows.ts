@@ -1,0 +1,37 @@
+import { Database, Injectable } from '@stack/backend'
+import type { ClientInfo } from '../shared/client.ts'
+
+export interface Consent {
+  document: string
+  version: string
+  granted_at: Date
+  /** `null` while the consent stands. */
+  withdrawn_at: Date | null
+}
+
+@Injectable()
+export class Consents {
+  ofUser(userId: string): Promise<Consent[]> {
+    return Database.$asService().sql<Consent>`
+      select document, version, granted_at, withdrawn_at from auth.consents where user_id = ${userId}
+      order by granted_at desc, document, version limit 500`
+  }
+
+  /** Agreeing again renews a consent that was withdrawn; one that stands stays as it is. @returns whether anything changed. */
+  async grant(userId: string, document: string, version: string, { ip }: ClientInfo): Promise<boolean> {
+    const rows = await Database.$asService().sql`
+      insert into auth.consents as held (user_id, document, version, ip) values (${userId}, ${document}, ${version}, ${ip})
+      on conflict (user_id, document, version) do update set granted_at = now(), withdrawn_at = null, ip = excluded.ip
+        where held.withdrawn_at is not null
+      returning document`
+    return rows.length > 0
+  }
+
+  /** Withdraws every version that stands. @returns how many stood. */
+  async withdraw(userId: string, document: string): Promise<number> {
+    const rows = await Database.$asService().sql`
+      update auth.consents set withdrawn_at = now()
+      where user_id = ${userId} and document = ${document} and withdrawn_at is null returning version`
+    return rows.length
+  }
+}

@@ -1,0 +1,35 @@
+import { HttpError, Injectable } from '@stack/backend'
+import { type LimitName, limitsDefaults, type Settings } from '../../wire/settings.ts'
+import type { Sql } from '../shared/sql.ts'
+
+/**
+ * Attempts by account and by network. A limit is a bucket that refills at a steady rate, so that there is no moment at which twice as
+ * many attempts fit. Call it in `Database.$apart`, so that the attempt counts although its request fails.
+ */
+@Injectable()
+export class Limits {
+  /**
+   * Counts one attempt. @param key what is counted: an address, a network, a session; only its digest is stored.
+   * @throws HttpError 429 `rate_limited` with `retry-after` in seconds, where the attempt is one too many; it is then not counted.
+   */
+  async take(sql: Sql, name: LimitName, key: string, { rate_limits }: Settings): Promise<void> {
+    const { attempts, seconds } = rate_limits?.[name] ?? limitsDefaults[name]
+    const [row] = await sql<{ wait: number }>`
+      select auth.take_attempt(${await bucketOf(name, key)}, ${attempts}, ${seconds}, 1) as wait`
+    if (row!.wait === 0) return
+    const retryAfter = String(Math.ceil(row!.wait))
+    const reason = `too many attempts: try again in ${retryAfter} s`
+    throw new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
+  }
+
+  /** Forgets the attempts: one of them has succeeded. */
+  async forget(sql: Sql, name: LimitName, key: string): Promise<void> {
+    await sql`delete from auth.rate_limits where bucket = ${await bucketOf(name, key)}`
+  }
+}
+
+/** A dump of the table names no address. */
+async function bucketOf(name: LimitName, key: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key))
+  return `${name} ${Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

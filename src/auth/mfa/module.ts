@@ -1,0 +1,17 @@
+import { Module } from '@stack/backend'
+import { AuditModule } from '../audit/module.ts'
+import { LimitsModule } from '../limits/module.ts'
+import { SessionsModule } from '../sessions/module.ts'
+import { SettingsModule } from '../settings/module.ts'
+import { UsersModule } from '../users/module.ts'
+import { MfaController } from './routes.ts'
+import { Challenges, Factors, Recovery } from './rows.ts'
+
+/** Second factors of accounts. */
+@Module({
+  imports: [AuditModule, LimitsModule, SessionsModule, SettingsModule, UsersModule],
+  controllers: [MfaController],
+  providers: [Challenges, Factors, Recovery],
+  exports: [Challenges, Factors],
+})
+export class MfaModule {}

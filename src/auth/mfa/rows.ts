@@ -1,0 +1,144 @@
+import { Injectable } from '@stack/backend'
+import { newId } from '../../wire/ids.ts'
+import { open, seal } from '../shared/seal.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
+import { digestOf, newRecoveryCodes } from './recovery.ts'
+import { stepOf } from './totp.ts'
+
+export interface Factor {
+  id: string
+  type: 'totp'
+  status: 'pending' | 'verified'
+  label: string
+  created_at: Date
+  verified_at: Date | null
+  last_used_at: Date | null
+}
+
+export interface RecoveryCodes {
+  total: number
+  remaining: number
+  created_at: Date
+}
+
+/** Wrong codes after which a challenge is over: a million codes are too many to guess with five. */
+const mostAttempts = 5
+
+/** The row that a sealed secret belongs to. Moved to another row, it does not open. */
+const placeOf = (id: string) => `second factor ${id}`
+
+@Injectable()
+export class Factors {
+  ofUser(userId: string): Promise<Factor[]> {
+    return inRequest<Factor>`
+      select id, type, status, label, created_at, verified_at, last_used_at from auth.mfa_factors
+      where user_id = ${userId} order by created_at, id`
+  }
+
+  async hasVerified(userId: string): Promise<boolean> {
+    const rows = await inRequest`select from auth.mfa_factors where user_id = ${userId} and status = 'verified'`
+    return rows.length > 0
+  }
+
+  /** A factor that waits for its first code. It takes the place of an earlier one that was never verified. */
+  async enrol(userId: string, label: string, secret: string): Promise<string> {
+    const id = newId('fac_')
+    await inRequest`delete from auth.mfa_factors where user_id = ${userId} and status = 'pending'`
+    await inRequest`insert into auth.mfa_factors (id, user_id, type, status, label, sealed_secret)
+      values (${id}, ${userId}, 'totp', 'pending', ${label}, ${await seal(secret, placeOf(id))})`
+    return id
+  }
+
+  /** The first right code makes the factor count. The code is used up. @returns whether the code was right. */
+  async verify(userId: string, id: string, code: string): Promise<boolean> {
+    return this.use(userId, 'pending', code, id)
+  }
+
+  /** @returns whether the code is right and was not used before: of attempts in parallel with one code, one succeeds. */
+  async check(userId: string, code: string): Promise<boolean> {
+    return this.use(userId, 'verified', code)
+  }
+
+  async remove(userId: string, id: string): Promise<boolean> {
+    const removed = await inRequest`delete from auth.mfa_factors where id = ${id} and user_id = ${userId} returning id`
+    return removed.length > 0
+  }
+
+  private async use(userId: string, status: Factor['status'], code: string, id?: string): Promise<boolean> {
+    const [factor] = await inRequest<{ id: string; sealed_secret: string }>`
+      select id, sealed_secret from auth.mfa_factors
+      where user_id = ${userId} and status = ${status} and id = coalesce(${id ?? null}, id)`
+    const step = factor && stepOf(await open(factor.sealed_secret, placeOf(factor.id)), code)
+    if (step === undefined) return false
+    const used = await inRequest`
+      update auth.mfa_factors set last_step = ${step}, last_used_at = now(), status = 'verified',
+        verified_at = coalesce(verified_at, now())
+      where id = ${factor!.id} and status = ${status} and last_step < ${step} returning id`
+    return used.length > 0
+  }
+}
+
+@Injectable()
+export class Recovery {
+  /** New codes, which replace those that there were. They are given out once and cannot be read again. */
+  async renew(userId: string): Promise<string[]> {
+    const codes = newRecoveryCodes()
+    const digests = await Promise.all(codes.map((code) => digestOf(userId, code)))
+    await inRequest`delete from auth.recovery_codes where user_id = ${userId}`
+    await inRequest`insert into auth.recovery_codes (user_id, digest) select ${userId}, unnest(${digests}::text[])`
+    return codes
+  }
+
+  /** A code works once, however many try it at the same time. */
+  async use(userId: string, code: string): Promise<boolean> {
+    const used = await inRequest`
+      update auth.recovery_codes set used_at = now()
+      where user_id = ${userId} and digest = ${await digestOf(userId, code)} and used_at is null returning user_id`
+    return used.length > 0
+  }
+
+  /** @returns `null` where the user has none. */
+  async countOf(userId: string): Promise<RecoveryCodes | null> {
+    const [row] = await inRequest<RecoveryCodes>`
+      select count(*)::int as total, count(*) filter (where used_at is null)::int as remaining,
+        min(created_at) as created_at from auth.recovery_codes where user_id = ${userId}`
+    return row!.total === 0 ? null : row!
+  }
+
+  async remove(userId: string): Promise<void> {
+    await inRequest`delete from auth.recovery_codes where user_id = ${userId}`
+  }
+}
+
+@Injectable()
+export class Challenges {
+  /** @param amr methods that the user has proved already. @returns the id that the second step names. */
+  async begin(userId: string, amr: string[]): Promise<string> {
+    const bytes = crypto.getRandomValues(new Uint8Array(24))
+    const id = `chl_${btoa(String.fromCharCode(...bytes))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')}`
+    await inRequest`delete from auth.mfa_challenges where id in
+      (select id from auth.mfa_challenges where expires_at < now() limit 10)`
+    await inRequest`insert into auth.mfa_challenges (id, user_id, amr) values (${id}, ${userId}, ${JSON.stringify(amr)})`
+    return id
+  }
+
+  /**
+   * Counts an attempt, in a transaction of its own. @returns whose challenge it is; `undefined` where it is unknown, over, used, or
+   * has had its last attempt.
+   */
+  async attempt(id: string, sql: Sql): Promise<{ user_id: string; amr: string[] } | undefined> {
+    const [row] = await sql<{ user_id: string; amr: string[] }>`
+      update auth.mfa_challenges set attempts = attempts + 1
+      where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr`
+    return row
+  }
+
+  /** @returns whether this call used it up: of attempts in parallel one does. */
+  async consume(id: string): Promise<boolean> {
+    const rows = await inRequest`
+      update auth.mfa_challenges set consumed_at = now() where id = ${id} and consumed_at is null returning id`
+    return rows.length > 0
+  }
+}

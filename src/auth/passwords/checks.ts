@@ -1,0 +1,53 @@
+import { Database, Injectable } from '@stack/backend'
+import type { Settings } from '../../wire/settings.ts'
+import { Audit } from '../audit/rows.ts'
+import { Limits } from '../limits/rows.ts'
+import { SettingsRows } from '../settings/rows.ts'
+import { type ClientInfo, networkOf } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
+import { type User, Users } from '../users/rows.ts'
+import { isPassword } from './hash.ts'
+
+/**
+ * The check of a password, in three steps that share no transaction: the attempt is counted and the hash read, then the password is
+ * hashed while no connection is held (contract 2.15), then a failure is written down. Each step is committed by itself.
+ */
+@Injectable()
+export class PasswordChecks {
+  constructor(
+    private readonly audit: Audit,
+    private readonly limits: Limits,
+    private readonly settings: SettingsRows,
+    private readonly users: Users,
+  ) {}
+
+  /**
+   * Runs argon2id exactly once, whether the address is known or not, and nothing of the answer or its time tells which.
+   * @param key what attempts are counted under, beside the client's network. @param find reads the user.
+   * @throws HttpError 401 `invalid_credentials`, 429 `rate_limited`
+   */
+  async require(
+    password: string,
+    key: string,
+    client: ClientInfo,
+    find: (users: Users, sql: Parameters<Users['byId']>[1]) => ReturnType<Users['byId']>,
+  ): Promise<{ user: User; phc: string; settings: Settings }> {
+    const { user, settings } = await Database.$apart(async (sql) => {
+      const { document } = await this.settings.read(sql)
+      const network = networkOf(client)
+      if (network !== undefined) await this.limits.take(sql, 'sign_in_per_address', network, document)
+      await this.limits.take(sql, 'sign_in_per_account', key, document)
+      return { user: await find(this.users, sql), settings: document }
+    })
+    const isRight = await isPassword(password, user?.phc ?? undefined)
+    await Database.$apart(async (sql) => {
+      if (isRight) return this.limits.forget(sql, 'sign_in_per_account', key)
+      const target = user ? { target: { type: 'user', id: user.id } as const } : {}
+      const event = 'user.sign_in_failed'
+      const actor = { type: 'anonymous' } as const
+      await this.audit.record({ event, outcome: 'failure', reason: 'wrong_password', actor, ...target, client }, sql)
+    })
+    if (!isRight || !user?.phc) throw authError('invalid_credentials')
+    return { user, phc: user.phc, settings }
+  }
+}

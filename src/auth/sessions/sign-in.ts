@@ -1,0 +1,32 @@
+import { Injectable } from '@stack/backend'
+import { Audit } from '../audit/rows.ts'
+import type { ClientInfo } from '../shared/client.ts'
+import { type User, Users } from '../users/rows.ts'
+import { Sessions } from './rows.ts'
+import { type TokenAnswer, Tokens } from './tokens.ts'
+
+/** The last step of every way in: a session, its tokens and the entry of the audit trail, in the transaction of the request. */
+@Injectable()
+export class SignIn {
+  constructor(
+    private readonly audit: Audit,
+    private readonly sessions: Sessions,
+    private readonly tokens: Tokens,
+    private readonly users: Users,
+  ) {}
+
+  /** @param amr methods that the user proved, as RFC 8176 names them. */
+  async begin(user: User, amr: string[], client: ClientInfo): Promise<TokenAnswer> {
+    await this.users.signedIn(user.id)
+    const session = await this.sessions.begin(user.id, amr, client)
+    await this.audit.record({
+      event: 'user.signed_in',
+      actor: { type: 'user', id: user.id },
+      target: { type: 'user', id: user.id },
+      sessionId: session.id,
+      client,
+      details: { amr },
+    })
+    return this.tokens.issue(user, session)
+  }
+}
