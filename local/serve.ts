@@ -38,6 +38,8 @@ export interface Serving {
   secrets: string[]
   /** Serves the backend's bundle as it is on the disk now. @returns whether anything was new. */
   update(variables: Record<string, string>): Promise<boolean>
+  /** From then on no scheduled method is started. */
+  stopCrons(): Promise<void>
 }
 
 /** @throws PortTaken, or an Error with a sentence. Nothing is migrated where a bundle does not start. */
@@ -72,6 +74,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   return {
     baseUrl,
     secrets,
+    stopCrons: running.stop,
     async update(variables) {
       const isNew = await workers.update({ ...bindings, ...variables })
       if (isNew) noteWorkerd(files.lock)

@@ -111,6 +111,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const record = recordOf(options.project, keys, urls, baseUrl)
     writeRecord(files.record, record)
     if (options.watch) ends.push(startWatching(root, options.watch, workers.value, keys, say))
+    ends.push(workers.value.stopCrons) // first of all: no work is started on a stack that is ending
     return {
       record,
       built: project.value,

@@ -22,7 +22,7 @@ export function missingBindings(root: string, out: string): string {
 
 /** The schedules of every `crons` list in a TOML text, of environments too. */
 function schedulesIn(toml: string): string[] {
-  return [...toml.matchAll(/^\s*(?:triggers\.)?crons\s*=\s*\[([^\]]*)\]/gm)].flatMap(([, list]) =>
+  return [...toml.matchAll(/(?:^\s*(?:[\w.-]+\.)?|\{\s*)crons\s*=\s*\[([^\]]*)\]/gm)].flatMap(([, list]) =>
     [...list!.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, one, other]) => canonicalSchedule(one ?? other!)),
   )
 }

@@ -64,6 +64,7 @@ describe('a scheduled method', () => {
     expect(said("name = 'STACK_POOL'\n[triggers]\ncrons = [\n  '0 6 * * mon',\n]\n")).toBe(
       `! wrangler.toml does not trigger */5 * * * *: ${where}`,
     )
+    expect(said('name = "STACK_POOL"\ntriggers = { crons = ["*/5 * * * *", "0 6 * * MON"] }\n')).toBe('')
     expect(said('name = "STACK_POOL"\ntriggers.crons = ["*/5 * * * *", "0 6 * * MON"]\n')).toBe('')
   })
 
