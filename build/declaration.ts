@@ -269,7 +269,7 @@ export interface Declarations {
   defaultImports: string[]
   /** Calls in row-level security policies that Postgres runs once for each row. */
   policyCalls: PolicyCall[]
-  /** Tables and views that the migrations create. */
+  /** Tables and views that the migrations leave, as far as their text proves it. Empty where SQL inside a string may change them. */
   relations: Relation[]
   /** `undefined` where there is no tsconfig.json. */
   tsconfig: Tsconfig | undefined
@@ -280,7 +280,7 @@ export interface Declarations {
 
 /** A table or view as it is after all migrations, as far as their text proves it. */
 export interface Relation {
-  /** The name without its schema. */
+  /** Quoted where Postgres needs it, and with its schema unless that is `public`. */
   name: string
   kind: 'table' | 'view' | 'materialized view'
   /** Span of the name in the statement that creates it. */

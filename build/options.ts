@@ -6,7 +6,7 @@ import type { Refusal } from './refusals/index.ts'
 import type { Reserved } from './refuse/context.ts'
 
 export interface BuildOptions {
-  /** Absolute path of the project's folder. */
+  /** Absolute path of the project's folder, without symbolic links: the bundler names files by their real paths. */
   root: string
   /** The file that exports the root module, relative to `root`. */
   entry: string
@@ -19,7 +19,7 @@ export interface BuildOptions {
   maxBodyBytes: number
   /** Path prefixes below which every route must declare `serviceRole`. Only the auth module has any (contract 4.6). */
   administered?: readonly string[]
-  /** Methods that other workers may call through a service binding (contract 9.9). */
+  /** Methods that other workers may call through a service binding (contract 9.9). A worker that offers any has no mirror of the vault. */
   rpc?: readonly { class: string; method: string }[]
   /** The project's name and declared roles. Absent for the auth module, which gets no documents. */
   project?: { name: string; roles: readonly DeclaredRole[] } | undefined

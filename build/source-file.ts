@@ -45,7 +45,10 @@ export interface SourceFile {
   failure: { reason: string; isOfSystem: boolean } | undefined
 }
 
-/** A call or construction that runs while the module is loaded, or while an instance is built: no request is served then. */
+/**
+ * A call, a construction or a tagged template that stands at module scope, or in a constructor or property initializer. It runs
+ * outside the scope of a request, except where a handler constructs the instance itself.
+ */
 interface EarlyCallSyntax {
   callee: Expression
   isNew: boolean

@@ -27,7 +27,7 @@ export interface ServeOptions {
   signal: AbortSignal
   say: (line: string) => void
   onLog: (line: string) => void
-  /** Receives the function that ends the workers, as soon as they run. */
+  /** Receives the function that ends the workers, as soon as they run. Where `serve` fails afterwards, the caller must call it. */
   onStarted: (stop: () => Promise<void>) => void
 }
 

@@ -25,8 +25,8 @@ const stalledBeats = 2
 const lifeMs = 5 * heartbeatMs
 
 /**
- * Longest body in bytes that is read in one piece, which costs half as much as reading chunks. It counts once it has
- * arrived: until then it is no larger than the buffers of its connection.
+ * A body whose `content-length` is at most this many bytes is read in one piece, which costs half as much as reading chunks. It
+ * counts towards the isolate's limit once it has arrived.
  */
 const pieceBytes = 64 * 1024
 

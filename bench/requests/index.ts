@@ -1,4 +1,4 @@
-/** The path of a request against a Worker written by hand and a NestJS application: in plain workerd, over loopback. */
+/** Measures what a request costs, beside a Worker written by hand (both in plain workerd) and a NestJS application (in Node). */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

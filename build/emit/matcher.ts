@@ -18,7 +18,7 @@ interface Node {
   parameter?: Node
   /** Method → index of the route that ends here. */
   routes: Map<string, number>
-  /** A controller's routes begin here, in a function of their own. */
+  /** The literal part of a controller's path ends here. `matcherSource` writes a function for all routes that are matched from here on. */
   isPrefix: boolean
 }
 

@@ -32,7 +32,10 @@ export function locateProject(named: string | undefined): LocatedProject {
   }
 }
 
-/** Tries the folder of the person, and the package's root, relative to which the scripts of `npm` name a project. */
+/**
+ * Looks for the project from the folder where the command was typed, then from the working directory, to which `npm run` moves.
+ * @throws Failure where neither leads to a project file.
+ */
 function resolveNamed(named: string): string {
   const candidates = [path.resolve(workingDirectory(), named), path.resolve(named)]
   const root = candidates.find((candidate) => fs.existsSync(path.join(candidate, projectPaths.project)))

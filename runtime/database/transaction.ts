@@ -23,7 +23,7 @@ export interface RequestDatabase {
    * @throws Unavailable
    */
   readGrants(): Promise<Grants | null>
-  /** Ends both transactions, the service's first. @throws when either did not commit: the request has then failed. */
+  /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }

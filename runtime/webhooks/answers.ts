@@ -1,5 +1,5 @@
 /** Answers to the senders of genuine deliveries (contract 7.6). */
-import { httpError } from '../../src/sdk/errors.ts'
+import { HttpError, httpError } from '../../src/sdk/errors.ts'
 import type { Scheme } from '../../src/wire/webhook-schemes.ts'
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
@@ -19,7 +19,8 @@ export function tableAnswer(call: Call, { formAnswer }: Scheme, { kind }: Payloa
 
 /** @returns the handler's own answer; `undefined` where the table's answer is sent. */
 export function handlerAnswer(call: Call, { isInteractive }: Scheme, result: unknown): Response | undefined {
-  const isAnswer = result instanceof Response || (isInteractive && typeof result === 'object' && result !== null)
+  const isOwn = result instanceof Response || result instanceof HttpError
+  const isAnswer = isOwn || (isInteractive && typeof result === 'object' && result !== null)
   return isAnswer ? reply(call, result, 200) : undefined
 }
 

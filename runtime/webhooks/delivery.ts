@@ -10,7 +10,7 @@ export type Run = (
   work: (database: RequestDatabase) => Promise<Response>,
 ) => Promise<Response>
 
-/** The outcome of a delivery as far as it is known. */
+/** Starts as `refused`, and each later step of the delivery overwrites it. The recorder stores it after the answer. */
 export interface Outcome {
   outcome: 'handled' | 'unhandled' | 'duplicate' | 'handshake' | 'failed' | 'refused'
   reason?: string

@@ -36,7 +36,10 @@ export function signedBytes(
   return joined(parts.map((part) => (typeof part === 'string' && !isAscii(part) ? encoder.encode(part) : part)))
 }
 
-/** @param parts bytes, and ASCII text. The text is written to its place directly, because encoding it into a buffer of its own costs more. */
+/**
+ * Joins the parts to one array. The only part of a list comes back as it is, not as a copy.
+ * @param parts bytes, and ASCII text. The text is written to its place directly, because encoding it into a buffer costs more.
+ */
 export function joined(parts: readonly (Uint8Array | string)[]): Uint8Array<ArrayBuffer> {
   const [only, ...others] = parts
   if (only instanceof Uint8Array && others.length === 0) return only as Uint8Array<ArrayBuffer>

@@ -61,7 +61,7 @@ async function deliveryId(
   return deliveryIdOf(id, () => claim.signed(body), event.from === 'header' ? key : undefined)
 }
 
-/** The generated entry imports this function where a webhook declares `dedupe` or `record`. */
+/** Makes the functions for webhooks with `dedupe` or `record`. The generated entry imports it only where a webhook declares one of the two. */
 export function createStore() {
   return {
     claimTurn,

@@ -78,7 +78,8 @@ const service = databaseOver(() => currentScope('Database').service)
 export const Database: DatabaseSession & {
   /**
    * The same methods on a second connection and transaction, which bypass row-level security. Use it in webhooks, and for
-   * writes that a user may not make. It commits first: when the caller's commit then fails, the service's work stays.
+   * writes that a user may not make. It commits first: when the caller's commit then fails, the service's work stays. Only in a
+   * webhook with `dedupe` the caller's transaction commits first, and it is read-only.
    *
    * @example
    * ```ts

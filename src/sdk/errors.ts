@@ -22,9 +22,10 @@ export interface HttpErrorDetails {
 }
 
 /**
- * An error that becomes the answer. A handler throws it, both transactions roll back, and the caller gets the status with
- * the error envelope (contract 2.3, 6.1). A handler that returns it gives the same answer, and both transactions commit. Any
- * other error is answered 500 `internal_error` and only logged.
+ * An error that becomes the answer of a route. Where the handler throws it, both transactions roll back, and the caller gets the
+ * status with the error envelope (contract 2.3, 6.1). Where the handler returns it, the answer is the same, and both transactions
+ * commit. Other errors are answered as contract 2.3 and 2.13 say, and only logged. A webhook's handler returns it to answer another
+ * status, and both transactions roll back. The sender gets 500 `handler_failed` where that handler throws it.
  *
  * @example
  * ```ts

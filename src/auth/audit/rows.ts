@@ -22,7 +22,7 @@ export interface Entry {
 export const actorOf = (operator: UserT | null): Entry['actor'] =>
   operator ? { type: 'operator', id: operator.id } : { type: 'service' }
 
-/** The audit trail: entries are added and never changed (contract 9.16). */
+/** The audit trail. No worker changes an entry, and only `auth.prune_audit()` deletes entries past their retention (contract 9.16). */
 @Injectable()
 export class Audit {
   /** @param sql the transaction of the change itself, so that neither stands without the other. */

@@ -26,6 +26,12 @@ const handlers = `
     return new Response(status === 204 ? null : 'as it is', { status, headers: { 'x-own': 'kept' } })
   }
 
+  @On('returns')
+  async returns({ id, fails }: Sent) {
+    await note(id)
+    return fails ? new HttpError(404, 'no_order', 'there is no such order') : undefined
+  }
+
   @On('throws')
   async throws({ id, fails }: Sent) {
     await note(id)
@@ -50,7 +56,7 @@ const handlers = `
     if (fails) await Database.$asService().sql\`select pg_sleep(8)\`
   }
 `
-const source = `import { Controller, Database, Get, Log, Module, On, Webhook } from '@stack/backend'
+const source = `import { Controller, Database, Get, HttpError, Log, Module, On, Webhook } from '@stack/backend'
 
 interface Sent { id: string; milliseconds: number; status: number; fails?: true }
 
@@ -233,6 +239,13 @@ describe.each(['once', 'plain'] as const)('7.7 a handler of "%s" that fails keep
       await retry(id, 'answers')
     },
   )
+
+  it('an HttpError that it returns is answered with its status, and the retry is handled', async () => {
+    const id = `evt_${name}_returns`
+    const answer = await send(name, { id, type: 'returns', fails: true })
+    expect(answer.json).toMatchObject({ status: 404, error: 'no_order' })
+    await retry(id, 'returns')
+  })
 
   it.each([200, 202, 299])('a Response of %i keeps what was written', async (status) => {
     const id = `evt_${name}_${status}`
