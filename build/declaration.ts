@@ -81,7 +81,13 @@ export const injectors = [
 export const ambientServices: ReadonlySet<string> = new Set(['Auth', 'Database', 'Log', 'Secrets', 'Storage'])
 
 /** Every decorator of the SDK. */
-export const decoratorNames: ReadonlySet<string> = new Set([...roles, ...Object.keys(methods), 'On', ...injectors])
+export const decoratorNames: ReadonlySet<string> = new Set([
+  ...roles,
+  ...Object.keys(methods),
+  'On',
+  'Cron',
+  ...injectors,
+])
 
 /** A decorator of the SDK. */
 export interface Decorator {

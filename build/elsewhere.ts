@@ -19,6 +19,7 @@ const filter = 'throw an `HttpError`: it becomes the answer'
 const interceptor = 'call a plain function in the handler: nothing runs around it'
 const upload = 'take `@Req() request: Request`, and read `await request.formData()` in the handler'
 const response = 'return a `Response`, or a value that becomes JSON'
+const timer = 'write `@Cron(…)` with a schedule: a minute is the shortest period'
 const message = 'a sender calls a route or a class with `@Webhook`: there is no transport of messages'
 
 const hints: Record<string, string> = {
@@ -39,6 +40,8 @@ const hints: Record<string, string> = {
   HttpCode: 'write the option `status` of the route: `@Post(…, { status: 201 })`',
   Inject: 'type the constructor parameter by the class',
   InjectRepository: 'use `Database` in the provider: it is imported, never injected',
+  Interval: timer,
+  Timeout: timer,
   Ip: 'take `@Req()`, and read its header `cf-connecting-ip`',
   EventPattern: message,
   MessagePattern: message,

@@ -1,4 +1,4 @@
-/** The routes and events that classes declare. The checks and the route table are made from them. Pure. */
+/** The routes, events and schedules that classes declare. The checks and the route table are made from them. Pure. */
 import type { Method } from '../runtime/table.ts'
 import {
   type ClassDeclaration,
@@ -86,5 +86,16 @@ export function boundEvents(
     member.decorators
       .filter(({ name }) => name === 'On')
       .map((decorator) => ({ member, decorator, event: decorator.arguments[0] })),
+  )
+}
+
+/** Every `@Cron` decorator of a class, with its schedule. */
+export function declaredCrons(
+  declaration: ClassDeclaration,
+): { member: Member; decorator: Decorator; schedule: StaticValue | undefined }[] {
+  return declaration.members.flatMap((member) =>
+    member.decorators
+      .filter(({ name }) => name === 'Cron')
+      .map((decorator) => ({ member, decorator, schedule: decorator.arguments[0] })),
   )
 }

@@ -4,7 +4,7 @@ export const topics: Record<string, string> = {
   'exit-codes': `Exit codes of every verb
 
   0    done, or a running stack that Ctrl-C ended
-  1    the build or the stack refused: a declaration, a migration, a delivery
+  1    the build or the stack refused: a declaration, a migration, a delivery. Or scheduled work failed
   2    wrong usage, no project, a declared file that is not valid, a secret that is not set
   3    the port is taken, the stack runs or is starting, or none runs and one is needed
   4    no credential, or the stack answered 401 or 403

@@ -4,8 +4,11 @@ import { SourceMap } from 'node:module'
 import path from 'node:path'
 import { styleText } from 'node:util'
 
-/** Fields that the message of a line about a delivery contains already. */
-const inMessage = new Set(['webhook', 'reason', 'event'])
+/** Fields that the message of a line about a delivery, or about scheduled work, contains already. */
+const inMessage: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['webhook', new Set(['webhook', 'reason', 'event'])],
+  ['cron', new Set(['class', 'method', 'outcome'])],
+])
 
 /** Statuses of deliveries about which the backend logs a line of its own. */
 const said: ReadonlySet<number> = new Set([200, 204, 401, 500])
@@ -51,9 +54,11 @@ export function createLogPrinter(outs: Record<string, string>, stream: NodeJS.Wr
       return `${time} ${plain(`${rest['method']} ${rest['path']} ${rest['status']} ${rest['ms']}`)} ms${id}`
     }
     const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim'
-    const isAboutDelivery = String(message).startsWith('webhook ')
+    const [about = ''] = String(message).split(' ', 1)
+    // a project's own line may begin with the same word
+    const known = about !== 'cron' || 'scheduled_at' in rest ? inMessage.get(about) : undefined
     const fields = Object.entries(rest)
-      .filter(([name]) => !(isAboutDelivery && inMessage.has(name)))
+      .filter(([name]) => !known?.has(name))
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const from = worker === 'auth' ? 'auth: ' : ''
     const head = `${time} ${styleText(colour, plain(level), { stream })} ${from}${harmless(`${message}${fields.join('')}`)}${id}`

@@ -1,6 +1,7 @@
 /** The workers of a stack: started, connected to the migrated database, and ready for the first request. */
 import { keys as keyOperations } from '../src/wire/operations.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
+import { type Crons, startCrons } from './cron.ts'
 import type { DatabaseUrls } from './database.ts'
 import type { StackFiles } from './files.ts'
 import type { Keys } from './keys.ts'
@@ -10,7 +11,7 @@ import { declareRoles, whenAnswering } from './management.ts'
 import type { OpenMigrations } from './migrate.ts'
 import { choosePort, PortTaken } from './ports.ts'
 import { namesInVault } from './vault.ts'
-import { startWorkers, type Workers } from './worker.ts'
+import { startWorkers, type Workers, type WorkersOptions } from './worker.ts'
 
 export interface ServeOptions {
   files: StackFiles
@@ -41,8 +42,16 @@ export interface Serving {
 
 /** @throws PortTaken, or an Error with a sentence. Nothing is migrated where a bundle does not start. */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { files, keys, urls, migrations, signal } = options
-  const { workers, baseUrl, bindings } = await startOnFreePort(options)
+  const { files, keys, urls, migrations, signal, say } = options
+  let crons: Crons | undefined
+  const { workers, baseUrl, bindings } = await startOnFreePort({
+    ...options,
+    onLog(line) {
+      options.onLog(line)
+      crons?.logged(line)
+    },
+    onCron: async (request) => (crons ? crons.answer(request) : { status: 503, body: notReady }),
+  })
   options.onStarted(workers.stop)
   noteWorkerd(files.lock)
   signal.throwIfAborted()
@@ -56,16 +65,24 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   await declareRoles(baseUrl, keys.service_role_key, options.roles)
   const secrets = await namesInVault({ base_url: baseUrl, ...keys })
+  const { service_role_key: serviceRoleKey } = keys
+  const running = startCrons({ served: workers.crons, run: workers.runScheduled, serviceRoleKey, say })
+  crons = running
+  options.onStarted(running.stop)
   return {
     baseUrl,
     secrets,
     async update(variables) {
       const isNew = await workers.update({ ...bindings, ...variables })
       if (isNew) noteWorkerd(files.lock)
+      running.update()
       return isNew
     },
   }
 }
+
+/** The answer to a request that comes before the stack is ready. */
+const notReady = { error: 'unavailable', error_description: 'the stack is starting', status: 503 }
 
 interface Started {
   workers: Workers
@@ -74,8 +91,10 @@ interface Started {
   bindings: Record<string, string>
 }
 
+type StartOptions = ServeOptions & Pick<WorkersOptions, 'onCron'>
+
 /** Starts the workers. A default port that another process has taken since it was found free is replaced by the next one. */
-async function startOnFreePort(options: ServeOptions): Promise<Started> {
+async function startOnFreePort(options: StartOptions): Promise<Started> {
   try {
     return await start(options, options.port)
   } catch (error) {
@@ -84,7 +103,10 @@ async function startOnFreePort(options: ServeOptions): Promise<Started> {
   }
 }
 
-async function start({ files, keys, urls, variables, say, onLog }: ServeOptions, port: number): Promise<Started> {
+async function start(
+  { files, keys, urls, variables, say, onLog, onCron }: StartOptions,
+  port: number,
+): Promise<Started> {
   const baseUrl = `http://127.0.0.1:${port}`
   const common = {
     CLAIMS_KEY: keys.claims_key,
@@ -115,6 +137,7 @@ async function start({ files, keys, urls, variables, say, onLog }: ServeOptions,
       say('workerd ended by itself and was started again')
     },
     onLog,
+    onCron,
   })
   return { workers, baseUrl, bindings }
 }

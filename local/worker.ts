@@ -2,8 +2,9 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { Log, LogLevel, Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
+import { Log, LogLevel, Miniflare, type MiniflareOptions, type Request, Response, type WorkerOptions } from 'miniflare'
 import type { RouteTable } from '../runtime/table.ts'
+import type { Crons, ServedCron } from './cron.ts'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
 import { PortTaken } from './ports.ts'
@@ -19,6 +20,8 @@ export interface WorkersOptions {
   onRestart: () => void
   /** Called with each line that a worker logs, unchanged. */
   onLog: (line: string) => void
+  /** Answers a request of `stack cron run`. */
+  onCron: Crons['answer']
 }
 
 const compatibilityDate = '2026-07-30'
@@ -32,6 +35,10 @@ export interface Workers {
    * @returns whether anything was new. @throws Error when the new bundle does not start. The last one serves on then.
    */
   update(bindings: Record<string, string>): Promise<boolean>
+  /** The schedules of the bundles that are served now. */
+  crons(): readonly ServedCron[]
+  /** Calls a worker's `scheduled` handler. @returns whether it ended without throwing. */
+  runScheduled(worker: ServedCron['worker'], cron: string, time: Date): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -43,6 +50,7 @@ export async function startWorkers({
   auth,
   onRestart,
   onLog,
+  onCron,
 }: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
   const authWorker = worker('auth', auth.out, auth.bindings)
@@ -58,19 +66,11 @@ export async function startWorkers({
       // This line about a bundle that does not start is in the thrown error too. Miniflare refuses a handler that returns a value.
       if (!message.startsWith('service core:user:')) onLog(message)
     },
-    workers: [
-      {
-        name: 'front',
-        modules: [{ type: 'ESModule', path: 'front.js', contents: frontSource }],
-        compatibilityDate,
-        serviceBindings: { AUTH: 'auth', BACKEND: 'backend' },
-        unsafeDirectSockets: [{ host: '127.0.0.1', port }],
-      },
-      backendWorker,
-      authWorker,
-    ],
+    workers: [frontWorker(port, onCron), backendWorker, authWorker],
   })
   let serving = worker('backend', backend.out, backend.bindings)
+  const authCrons = cronsIn('auth', auth.out)
+  let backendCrons = cronsIn('backend', backend.out)
   const runtime = new Miniflare(optionsWith(serving))
   // Miniflare's handlers end this process at a signal, before Postgres is stopped in order. `stack start` handles signals itself.
   for (const [signal, listener] of signalHandlers()) {
@@ -85,7 +85,7 @@ export async function startWorkers({
   }
   return {
     async update(bindings) {
-      const next = worker('backend', backend.out, bindings)
+      const [next, nextCrons] = [worker('backend', backend.out, bindings), cronsIn('backend', backend.out)]
       if (isDeepStrictEqual(next, serving)) return false
       try {
         await runtime.setOptions(optionsWith(next))
@@ -94,7 +94,14 @@ export async function startWorkers({
         throw startFailure(error as Error, { backend: backend.out, auth: auth.out })
       }
       serving = next
+      backendCrons = nextCrons
       return true
+    },
+    crons: () => [...backendCrons, ...authCrons],
+    async runScheduled(name, cron, time) {
+      const fetcher = await runtime.getWorker(name)
+      const { outcome } = await fetcher.scheduled({ cron, scheduledTime: time })
+      return outcome === 'ok'
     },
     async stop() {
       // Miniflare kills workerd, which no hanging request can delay. The limit is for miniflare itself.
@@ -103,9 +110,36 @@ export async function startWorkers({
   }
 }
 
+/** The worker that listens on the stack's port. */
+function frontWorker(port: number, onCron: WorkersOptions['onCron']): WorkerOptions {
+  return {
+    name: 'front',
+    modules: [{ type: 'ESModule', path: 'front.js', contents: frontSource }],
+    compatibilityDate,
+    serviceBindings: {
+      AUTH: 'auth',
+      BACKEND: 'backend',
+      async CRON(request: Request) {
+        const { status, body } = await onCron(request)
+        return Response.json(body, { status })
+      },
+    },
+    unsafeDirectSockets: [{ host: '127.0.0.1', port }],
+  }
+}
+
+/** The route table of the bundle in a folder. */
+function tableOf(out: string): RouteTable {
+  return JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable
+}
+
+function cronsIn(worker: ServedCron['worker'], out: string): ServedCron[] {
+  return (tableOf(out).crons ?? []).map((cron) => ({ ...cron, worker }))
+}
+
 /** @returns the bindings of the limits that the routes of a built project declare. */
 function rateLimitsIn(out: string): NonNullable<WorkerOptions['ratelimits']> {
-  const { routes } = JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable
+  const { routes } = tableOf(out)
   const limits = routes.flatMap(({ limit }) => (limit ? [limit] : []))
   return Object.fromEntries(
     limits.map(({ binding, requests, seconds }) => [

@@ -2,6 +2,7 @@
 import type { texts } from './coerce.ts'
 import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
+import type { createScheduled } from './cron.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
 import type { limitRate } from './limits.ts'
 import type { hasServiceRoleKey, requireKnownParameters } from './management.ts'
@@ -27,6 +28,8 @@ export interface Emitted {
   scope?: Scope
   /** Absent where the root module declares no `cors`. */
   cors?: ReturnType<typeof createCors>
+  /** Absent where no method is scheduled. */
+  createScheduled?: typeof createScheduled
   /** Absent where no route declares a `limit`. */
   limitRate?: typeof limitRate
   /** Absent where no route administers the stack. */

@@ -18,6 +18,14 @@ export function createEntrypoint(worker: Worker, methods: readonly RpcMethod[]):
       return worker.fetch(request, this.env, this.ctx)
     }
   }
+  const { scheduled } = worker
+  if (scheduled) {
+    Object.defineProperty(Built.prototype, 'scheduled', {
+      value(this: Entrypoint, event: ScheduledController) {
+        return scheduled(event, this.env, this.ctx)
+      },
+    })
+  }
   for (const method of methods) {
     const perform: Method = function (...values) {
       return worker.perform(method, values, this.env, this.ctx)

@@ -11,6 +11,8 @@ export interface RouteTable {
   container: Component[]
   routes: Route[]
   webhooks: Webhook[]
+  /** Scheduled methods (contract 2.12). Absent: the worker has no `scheduled` handler. */
+  crons?: Cron[]
   /** Methods for other workers. Absent: other workers reach this one by HTTP requests only. */
   rpc?: RpcMethod[]
   /** Absent: no other origin's page may read an answer. */
@@ -44,6 +46,19 @@ export interface RpcMethod {
   /** Index into `container`. */
   target: number
   handler: string
+}
+
+/** One schedule of a method that runs without a request and without a user. */
+export interface Cron {
+  /** Five fields in capital letters with single spaces, as the platform's triggers are compared. */
+  schedule: string
+  /** Index into `container`. */
+  target: number
+  class: string
+  /** The method of the class. */
+  handler: string
+  file: string
+  line: number
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -3,8 +3,9 @@ import { httpError } from '../src/sdk/errors.ts'
 import { readBody } from './body.ts'
 import { createBoot } from './boot.ts'
 import { beginCall, type Call, webhookName } from './call.ts'
-import { callerHeader } from './caller.ts'
+import { beginInternalCall } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
+import type { ScheduledHandler } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
@@ -22,10 +23,12 @@ export interface Worker {
   fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response>
   /** Runs a method for another worker that calls it by RPC: within a transaction, like a request. */
   perform(method: RpcMethod, values: readonly unknown[], env: Env, context: ExecutionContext): Promise<unknown>
+  /** Runs the methods whose schedule is due. Absent where no method is scheduled. */
+  scheduled?: ScheduledHandler
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, createScheduled } = emitted
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -38,6 +41,11 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(scope, call, database, () => work(database))
     },
   })
+
+  function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
+    const database = openDatabase(call, table.databaseRoles, null)
+    return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
+  }
 
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
@@ -82,11 +90,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       if (webhookName(call.path) === undefined) cors?.apply(call.request, response)
       return request.method === 'HEAD' ? new Response(null, response) : response
     },
-    async perform({ target, handler }, values, env, context) {
-      const request = new Request('https://rpc.invalid/', { headers: { [callerHeader]: handler } })
-      const call = beginCall(request, env, context)
-      const database = openDatabase(call, table.databaseRoles, null)
-      return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
-    },
+    perform: async (method, values, env, context) =>
+      perform(beginInternalCall(method.handler, env, context), method, values),
+    ...(createScheduled && { scheduled: createScheduled(table.crons!, { mirror, boot, perform }) }),
   }
 }

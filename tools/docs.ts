@@ -16,6 +16,7 @@ const titles: Record<keyof typeof slugs, string> = {
   schemas: 'Request data',
   gates: 'Rules, row-level security and CORS',
   webhooks: 'Webhooks',
+  crons: 'Scheduled methods',
   bundle: 'The bundle',
 }
 

@@ -1,4 +1,4 @@
-/** Writes the bindings that a project's worker needs beside its secrets, for its wrangler.toml (contract 2.7, 5.4). */
+/** Writes what a project's worker needs of its wrangler.toml beside its secrets: bindings and triggers (contract 2.7, 2.12, 5.4). */
 import { createHash } from 'node:crypto'
 import type { RouteTable } from '../../runtime/table.ts'
 
@@ -14,8 +14,12 @@ tag = "stack-pool"
 new_sqlite_classes = ["StackPool"]
 `
 
-/** @param project name of the project, so that two projects of one account do not share a limit. @returns `undefined` where no binding is needed. */
-export function bindingsText({ routes }: RouteTable, hasDatabase: boolean, project: string): string | undefined {
+/** @param project name of the project, so that two projects of one account do not share a limit. @returns `undefined` where nothing is needed. */
+export function bindingsText(
+  { routes, crons = [] }: RouteTable,
+  hasDatabase: boolean,
+  project: string,
+): string | undefined {
   const limits = new Map(routes.flatMap(({ limit }) => (limit ? [[limit.binding, limit] as const] : [])))
   const blocks = [...limits.values()]
     .sort((a, b) => (a.binding < b.binding ? -1 : 1))
@@ -26,7 +30,9 @@ namespace_id = "${namespaceOf(project, binding)}"
 simple = { limit = ${requests}, period = ${seconds} }
 `,
     )
-  const all = hasDatabase ? [pool, ...blocks] : blocks
+  const schedules = [...new Set(crons.map(({ schedule }) => schedule))].sort()
+  const triggers = `[triggers]\ncrons = [${schedules.map((schedule) => `"${schedule}"`).join(', ')}]\n`
+  const all = [...(hasDatabase ? [pool] : []), ...blocks, ...(schedules.length > 0 ? [triggers] : [])]
   return all.length === 0
     ? undefined
     : `# Written by "stack build": belongs into wrangler.toml, for what this project uses.\n${all.join('\n')}`

@@ -152,6 +152,7 @@ function runtimeModules(packageRoot: string): RuntimeModules {
     limits: part('runtime/limits.ts'),
     management: part('runtime/management.ts'),
     coerce: part('runtime/coerce.ts'),
+    cron: part('runtime/cron.ts'),
     webhooks: part('runtime/webhooks'),
   }
 }

@@ -24,6 +24,8 @@ export interface RuntimeModules {
   cors: string
   /** Imported only where text of a URL or a header is converted. */
   coerce: string
+  /** Imported only where methods are scheduled. */
+  cron: string
   /** Imported only where routes administer the stack. */
   management: string
   /** Imported only where a route has a limit. */
@@ -66,6 +68,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
       : [`import { createMirror } from ${JSON.stringify(runtime.mirror)}`]),
     ...(table.cors ? [`import { createCors } from ${JSON.stringify(runtime.cors)}`] : []),
     ...(isCoerced ? [`import { texts } from ${JSON.stringify(runtime.coerce)}`] : []),
+    ...(table.crons ? [`import { createScheduled } from ${JSON.stringify(runtime.cron)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
     ...(isAdministered ? [`import * as management from ${JSON.stringify(runtime.management)}`] : []),
     ...imports,
@@ -73,7 +76,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${table.crons ? ', createScheduled' : ''}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
 }
@@ -120,7 +123,7 @@ function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: 
  * The part of the table that the runtime reads. table.json has all of it, for people. Routes share most of their gates and
  * parameters, so each distinct value is written once: an isolate then has less to parse when it starts.
  */
-function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): string {
+function tableSource({ databaseRoles, routes, webhooks, crons }: Linked['table']): string {
   const shared = new Map<string, string>()
   const share = (value: unknown) => {
     const text = JSON.stringify(value)
@@ -140,6 +143,6 @@ function tableSource({ databaseRoles, routes, webhooks }: Linked['table']): stri
     '  ({ controller, handler, gate, parameters, maxBodyBytes, status, readsGrants, limit })',
     ...[...shared].map(([text, name]) => `const ${name} = ${text}`),
     `const routes = [${rows.join(', ')}]`,
-    `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)} }`,
+    `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)}${crons ? `, crons: ${JSON.stringify(crons)}` : ''} }`,
   ].join('\n')
 }

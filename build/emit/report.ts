@@ -1,4 +1,4 @@
-/** Prints a successful build: routes with the gate in force and the level that decided it, and webhooks (contract 8.3). */
+/** Prints a successful build: routes with the gate in force and the level that decided it, webhooks and schedules (contract 8.3). */
 import { gzipSync } from 'node:zlib'
 import type { Gate, RouteTable } from '../../runtime/table.ts'
 import type { Proof } from '../../src/wire/webhook-schemes.ts'
@@ -20,7 +20,11 @@ function describeProof(proof: Proof): string {
   return proof.label === undefined ? `signature hmac-${proof.hash.toLowerCase().replace('-', '')}` : 'Standard Webhooks'
 }
 
-export function report({ routes, webhooks }: RouteTable, files: readonly FileSize[], milliseconds: number): string {
+export function report(
+  { routes, webhooks, crons = [] }: RouteTable,
+  files: readonly FileSize[],
+  milliseconds: number,
+): string {
   const rows = routes
     .map(({ method, path, gate }) => [method, path, describeGate(gate), decided[gate.decidedBy]])
     .sort((a, b) => (a[1]! < b[1]! ? -1 : a[1]! > b[1]! ? 1 : 0))
@@ -30,11 +34,15 @@ export function report({ routes, webhooks }: RouteTable, files: readonly FileSiz
     provider ?? describeProof(scheme.proof),
     events.map(({ key }) => key).join(', '),
   ])
+  const scheduled = crons.map(({ schedule, class: className, handler }) => [schedule, `${className}.${handler}`])
+  const built = [count(routes.length, 'route'), count(webhooks.length, 'webhook')]
+  const counts = crons.length > 0 ? `${built.join(', ')} and ${count(crons.length, 'schedule')}` : built.join(' and ')
   const sizes = files.map(({ name, bytes, gzip }) => `${name} ${kib(bytes)} (gzip ${kib(gzip)})`)
   return [
     ...table('routes', rows),
     ...table('webhooks', hooks),
-    `built ${count(routes.length, 'route')} and ${count(webhooks.length, 'webhook')} in ${Math.round(milliseconds)} ms: ${sizes.join(', ')}`,
+    ...table('scheduled (UTC)', scheduled),
+    `built ${counts} in ${Math.round(milliseconds)} ms: ${sizes.join(', ')}`,
   ].join('\n')
 }
 

@@ -4,6 +4,7 @@ import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
+import { linkCrons } from './crons.ts'
 import { linkRoute, linkWebhook } from './routes.ts'
 import { type BoundSchema, createSchemaList } from './schemas.ts'
 import { plain } from './values.ts'
@@ -41,6 +42,7 @@ export function link(application: Application, { databaseRoles, maxBodyBytes, rp
   const webhooks = distinct('providers')
     .filter((declaration) => hasRole(declaration, 'Webhook'))
     .map((declaration) => linkWebhook(declaration, indexOf))
+  const crons = distinct('providers').flatMap((declaration) => linkCrons(declaration, indexOf))
   const declared = distinct('controllers').flatMap(routesOf)
   const routes = declared.map((route) => linkRoute(root, route, indexOf, schemas, maxBodyBytes))
   return {
@@ -58,6 +60,7 @@ export function link(application: Application, { databaseRoles, maxBodyBytes, rp
       container: components,
       routes,
       webhooks,
+      ...(crons.length > 0 ? { crons } : {}),
       ...(rpc.length > 0 ? { rpc: rpc.map(({ class: name, method }) => rpcMethod(components, name, method)) } : {}),
       ...corsOf(root),
     },

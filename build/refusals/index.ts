@@ -5,6 +5,7 @@
 import type { Location, Span } from '../declaration.ts'
 import { bundle } from './bundle.ts'
 import { container } from './container.ts'
+import { crons } from './crons.ts'
 import { declarations } from './declarations.ts'
 import type { Definition } from './definition.ts'
 import { gates } from './gates.ts'
@@ -129,6 +130,15 @@ export const slugs = {
     'webhook-result-dropped',
     'injector-in-webhook',
   ],
+  /** Scheduled methods: `crons.ts`. */
+  crons: [
+    'cron-misplaced',
+    'cron-schedule-malformed',
+    'cron-schedule-twice',
+    'cron-with-parameters',
+    'cron-weekday-numbered',
+    'crons-inherited',
+  ],
   /** Code that the worker could not load or run: `bundle.ts`. */
   bundle: [
     'bundle-failed',
@@ -142,11 +152,20 @@ export const slugs = {
 } as const
 
 /** The definitions of each group. */
-export const groups = { declarations, container, routes, schemas, gates, webhooks, bundle } satisfies {
+export const groups = { declarations, container, routes, schemas, gates, webhooks, crons, bundle } satisfies {
   [Group in keyof typeof slugs]: Record<(typeof slugs)[Group][number], Definition<never>>
 }
 
-export const refusals = { ...declarations, ...container, ...routes, ...schemas, ...gates, ...webhooks, ...bundle }
+export const refusals = {
+  ...declarations,
+  ...container,
+  ...routes,
+  ...schemas,
+  ...gates,
+  ...webhooks,
+  ...crons,
+  ...bundle,
+}
 
 export type Slug = keyof typeof refusals
 

@@ -151,6 +151,7 @@ function checkMember(
   const has = (role: ClassRole) => decorators.some(({ name }) => name === role)
   const refused = checkDecorators(member.decorators, ({ name }) => {
     if (isMethod(name) && has('Controller')) return undefined
+    if (name === 'Cron') return undefined // `crons.ts` checks its class
     return name === 'On' && has('Webhook') ? undefined : belongsOf(name)
   })
   const isHandler = member.decorators.length > 0
@@ -188,7 +189,7 @@ function checkDecorators(
       return [refusal('decorator-not-called', place, { name, form: forms[name] ?? `@${name}()` }, [], edits)]
     }
     const first = decorators.findIndex((other) => other.name === name)
-    if (first !== index && name !== 'On' && !isMethod(name)) {
+    if (first !== index && name !== 'On' && name !== 'Cron' && !isMethod(name)) {
       return [
         refusal('decorator-twice', place, { name }, [
           { message: 'the first is here', place: decorators[first]!.place },
@@ -209,6 +210,7 @@ const unfitness: Record<string, string> = {
 const forms: Record<string, string> = {
   Webhook: "@Webhook({ name: 'payments', provider: 'payments', secret: { env: 'PAYMENTS_SECRET' } })",
   On: "@On('invoice.paid')",
+  Cron: "@Cron('0 3 * * *')",
   Param: "@Param('id')",
   Query: "@Query('page')",
   Header: "@Header('x-name')",
@@ -217,5 +219,6 @@ const forms: Record<string, string> = {
 function belongsOf(name: string): string {
   if (isRole(name)) return 'a class at the top of a file'
   if (name === 'On') return 'a method of a class with @Webhook'
+  if (name === 'Cron') return 'a method of a class with @Injectable'
   return isMethod(name) ? 'a method of a class with @Controller' : "a parameter of a route's handler"
 }

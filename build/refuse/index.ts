@@ -5,6 +5,7 @@ import type { Refusal, Slug } from '../refusals/index.ts'
 import { checkBundle } from './bundle.ts'
 import { checkContainer } from './container.ts'
 import type { BuildContext } from './context.ts'
+import { checkCrons } from './crons.ts'
 import { checkDeclarations } from './declarations.ts'
 import { checkGates } from './gates.ts'
 import { checkImports } from './imports.ts'
@@ -40,6 +41,7 @@ export function checkApplication(application: Application, context: BuildContext
     ...checkSchemas(application, context),
     ...checkBundle(application),
     ...checkWebhooks(application),
+    ...checkCrons(application),
   ].filter(({ place, slug }) => {
     if (slug === 'class-not-listed' && unsure.has(keyOf(place))) return false
     return !unparsed.has(place.file) && !(hasUnreadLists && listSlugs.has(slug))

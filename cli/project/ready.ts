@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describeGate } from '../../build/emit/report.ts'
 import type { LocalStack } from '../../local/start.ts'
 import { secretSource } from '../../local/vault.ts'
-import type { Route, Webhook } from '../../runtime/table.ts'
+import type { Cron, Route, Webhook } from '../../runtime/table.ts'
 import { callOf } from '../../src/wire/address.ts'
 import { passwords, vault } from '../../src/wire/operations.ts'
 import { covers } from '../../src/wire/permissions.ts'
@@ -15,7 +15,7 @@ import { workingDirectory } from '../shared/working-directory.ts'
 export function readyText(located: LocatedProject, stack: LocalStack, variables: Record<string, string>): string {
   const { root } = located
   const { record, built, postgres, secrets, times } = stack
-  const { routes, webhooks } = built.table
+  const { routes, webhooks, crons = [] } = built.table
   const duration = (ms: number) => `${Math.round(ms)} ms`.padStart(8)
   const applied = postgres.applied.length > 0 ? `${postgres.applied.length} migrations applied` : 'nothing to migrate'
   const kind = postgres.fresh ? 'cold' : 'warm'
@@ -28,7 +28,7 @@ ready in ${(times.all / 1000).toFixed(2)} s (${kind})
   API        ${record.base_url}
   Postgres   ${withoutPassword(record.database_url)}
              (its password: ${shownPath(path.join(root, projectPaths.localRecord))})
-${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${tryText(located, stack, variables)}
+${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${cronsText(crons)}${tryText(located, stack, variables)}
   Ctrl-C ends everything that was started.
 
 `
@@ -52,6 +52,16 @@ function webhookText(
   return `${post}
                ! ${env} ${what}: every delivery is refused
                  ${how}`
+}
+
+/** The scheduled methods, each below the title of the first. */
+function cronsText(crons: readonly Cron[]): string {
+  const width = Math.max(...crons.map(({ schedule }) => schedule.length))
+  return crons
+    .map(({ schedule, class: className, handler }, index) => {
+      return `  ${index === 0 ? 'Scheduled' : '         '}  ${schedule.padEnd(width)}  ${className}.${handler}\n`
+    })
+    .join('')
 }
 
 /** A relative path for a file below the working directory, else the absolute one. */

@@ -2,6 +2,7 @@
 
 export { standardWebhooks } from '../wire/webhook-schemes.ts'
 export { Auth, Database, type DatabaseSession, Log, Secrets, Storage } from './ambient.ts'
+export { Cron } from './cron.ts'
 export { HttpError, type HttpErrorDetails, OutsideRequest, RoleNotDefined, TransportError } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'
 export { Body, Client, Header, OptionalUser, Param, Query, Req, RequestId, TraceId, User } from './injectors.ts'

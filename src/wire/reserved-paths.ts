@@ -5,3 +5,6 @@ export const authPaths = ['/auth', '/v1/management', '/admin/vault', '/.well-kno
 
 /** The webhook receiver answers here, in both workers. */
 export const webhooksPath = '/webhooks'
+
+/** The path at which the local stack runs a scheduled method at once (contract 10.5). A deployed worker does not have it. */
+export const localCronPath = '/cdn-cgi/stack/cron'

@@ -139,7 +139,7 @@ it('every word that leads to verbs has a line of help', () => {
 
 describe('a word that leads to no verb', () => {
   it.each([
-    [['frob'], "unknown command 'frob'. Usage: stack <build|explain|start|webhooks|secret|help>"],
+    [['frobnicate'], "unknown command 'frobnicate'. Usage: stack <build|explain|start|webhooks|cron|secret|help>"],
     [['webhook', 'list'], "unknown command 'webhook'\n(Did you mean webhooks?)\nUsage: stack <"],
     [['deliveries'], "unknown command 'deliveries'. Usage: stack <build|"],
     [['deliveries'], '(Did you mean stack webhooks deliveries?)'],

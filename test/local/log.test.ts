@@ -27,6 +27,23 @@ describe('createLogPrinter', () => {
     expect(printed(failed)).toBe('error failed\n    Error: no\n        at x')
   })
 
+  it('a line about scheduled work without the fields that its message has, and a project’s line with all of its own', () => {
+    const fields = {
+      level: 'info',
+      worker: 'backend',
+      class: 'Jobs',
+      method: 'go',
+      outcome: 'finished',
+      schedule: '* * * * *',
+    }
+    expect(printed({ ...fields, message: 'cron Jobs.go finished', scheduled_at: 'now', request_id: 'req_1' })).toBe(
+      'info cron Jobs.go finished schedule=* * * * * scheduled_at=now req_1',
+    )
+    expect(printed({ level: 'info', worker: 'backend', message: 'cron begins', class: 'Jobs' })).toBe(
+      'info cron begins class=Jobs',
+    )
+  })
+
   it('an error and what it came from, each with its stack', () => {
     const cause = { error: 'Error: full', stack: 'Error: full\n    at y', cause: { error: 'a text' } }
     const failed = {

@@ -72,6 +72,7 @@ describe('a worker carries what its project uses, and nothing else', () => {
     limits: 'rate-limit binding',
     cors: 'access-control-allow-origin',
     store: 'webhooks.seen',
+    crons: 'scheduled work failed',
   }
   const controller = (
     imports: string,
@@ -86,7 +87,13 @@ describe('a worker carries what its project uses, and nothing else', () => {
 @Module({ providers: [A] }) export class AppModule {}
 `
 
+  const cron = `import { Cron, Injectable, Module } from '@stack/backend'
+@Injectable() export class A { @Cron('0 6 * * *') x() {} }
+@Module({ providers: [A] }) export class AppModule {}
+`
+
   it.each<[string, string, (keyof typeof parts)[]]>([
+    ['a schedule', cron, ['crons']],
     ['a plain route', controller('', 'return 1'), []],
     ['a line of log', controller('Log, ', `Log.info('x')`), ['scope']],
     ['a query', controller('Database, ', 'return Database.sql`select 1`'), ['scope', 'database']],

@@ -89,7 +89,7 @@ const allowed: Record<string, string[]> = {
     'cloudflare:workers',
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
-  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'node'],
+  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
 }
 
@@ -124,6 +124,7 @@ describe('directions', () => {
       ),
     ]
     expect(who('build').sort()).toEqual([
+      'cli/cron/list.ts',
       'cli/project/build.ts',
       'cli/project/changes.ts',
       'cli/project/ready.ts',
@@ -133,6 +134,7 @@ describe('directions', () => {
       'cli/webhooks/list.ts',
     ])
     expect(who('local').sort()).toEqual([
+      'cli/cron/list.ts',
       'cli/project/ready.ts',
       'cli/project/start.ts',
       'cli/shared/local-stack.ts',

@@ -96,7 +96,9 @@ describe('closed lists', () => {
 
   it('the decorators that the build knows are those that the SDK exports', () => {
     const exported = [
-      ...read('src/sdk/index.ts').matchAll(/export \{([^}]*)\} from '.\/(?:modules|routes|injectors|webhooks)\.ts'/g),
+      ...read('src/sdk/index.ts').matchAll(
+        /export \{([^}]*)\} from '.\/(?:modules|routes|injectors|webhooks|cron)\.ts'/g,
+      ),
     ]
       .flatMap(([, names]) => names!.split(','))
       .map((name) => name.trim())

@@ -1,0 +1,11 @@
+import { Cron, Injectable, Module } from '@stack/backend'
+
+@Injectable()
+export class Reports {
+  @Cron('0 6 * * MON')
+  @Cron('0 9 * * SAT')
+  write() {}
+}
+
+@Module({ providers: [Reports] })
+export class AppModule {}
