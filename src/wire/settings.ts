@@ -23,6 +23,7 @@ export interface AttemptLimit {
 /** Each limit of the auth module, by what it counts. An address limit counts a network: an IPv4 address or an IPv6 /64. */
 export const limitsDefaults = {
   sign_in_per_account: { attempts: 5, seconds: 900 },
+  sign_in_per_account_everywhere: { attempts: 100, seconds: 3600 },
   sign_in_per_address: { attempts: 10, seconds: 60 },
   sign_up_per_address: { attempts: 10, seconds: 3600 },
   second_factor_per_account: { attempts: 10, seconds: 900 },

@@ -20,12 +20,13 @@ export class AnonymousController {
   @Post('anonymous')
   async begin(@Req() request: Request, @RequestId() requestId: string): Promise<TokenAnswer> {
     const client = clientOf(request, requestId)
-    await Database.$apart(async (sql) => {
+    const refused = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
       if (document.sign_up_enabled === false) throw authError('sign_up_disabled')
       const network = networkOf(client)
-      if (network !== undefined) await this.limits.take(sql, 'sign_up_per_address', network, document)
+      return network && this.limits.take(sql, 'sign_up_per_address', network, document)
     })
+    if (refused) throw refused
     return this.signIns.begin(await this.users.createAnonymous(), [], client)
   }
 }

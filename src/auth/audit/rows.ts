@@ -28,7 +28,7 @@ export class Audit {
   /** @param sql the transaction of the change itself, so that neither stands without the other. */
   async record(entry: Entry, sql: Sql = inRequest): Promise<void> {
     const { event, outcome = 'success', reason = null, actor, target, sessionId = null, client, details = {} } = entry
-    await sql`insert into auth.audit (id, event_type, outcome, reason, actor_type, actor_id, target_type, target_id,
+    await sql`insert into stack.audit (id, event_type, outcome, reason, actor_type, actor_id, target_type, target_id,
         session_id, request_id, ip, user_agent, details)
       values (${newId('aud_')}, ${event}, ${outcome}, ${reason}, ${actor.type}, ${actor.id ?? null},
         ${target?.type ?? null}, ${target?.id ?? null}, ${sessionId}, ${client?.request_id ?? null}, ${client?.ip ?? null},

@@ -1,5 +1,9 @@
 import { Database, Injectable } from '@stack/backend'
 import type { ClientInfo } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
+
+/** Largest number of consents of one user: documents times versions that a person is ever asked about are far fewer. */
+const mostConsents = 200
 
 export interface Consent {
   document: string
@@ -14,11 +18,19 @@ export class Consents {
   ofUser(userId: string): Promise<Consent[]> {
     return Database.$asService().sql<Consent>`
       select document, version, granted_at, withdrawn_at from auth.consents where user_id = ${userId}
-      order by granted_at desc, document, version limit 500`
+      order by granted_at desc, document, version`
   }
 
-  /** Agreeing again renews a consent that was withdrawn; one that stands stays as it is. @returns whether anything changed. */
+  /**
+   * Agreeing again renews a consent that was withdrawn. One that stands stays as it is.
+   * @returns whether anything changed. @throws HttpError 409 `too_many_consents`
+   */
   async grant(userId: string, document: string, version: string, { ip }: ClientInfo): Promise<boolean> {
+    await Database.$asService().sql`select from auth.users where id = ${userId} for no key update`
+    const [held] = await Database.$asService().sql<{ others: number }>`
+      select count(*)::int as others from auth.consents
+      where user_id = ${userId} and (document, version) <> (${document}, ${version})`
+    if (held!.others >= mostConsents) throw authError('too_many_consents')
     const rows = await Database.$asService().sql`
       insert into auth.consents as held (user_id, document, version, ip) values (${userId}, ${document}, ${version}, ${ip})
       on conflict (user_id, document, version) do update set granted_at = now(), withdrawn_at = null, ip = excluded.ip

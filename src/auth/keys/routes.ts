@@ -33,7 +33,8 @@ export class KeysController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<Rotation> {
-    const rotation = await this.keys.rotate()
+    const { rotation, isNew } = await this.keys.rotate()
+    if (!isNew) return rotation
     await this.audit.record({
       event: 'key.rotated',
       actor: actorOf(operator),

@@ -66,16 +66,16 @@ export class SigningKeys {
 
   /**
    * Decides when the next key takes over: at once, or as soon as it was published for long enough. Then publishes another next key.
-   * A rotation that is under way already is returned as it is.
+   * @returns the rotation, and whether this call decided it: one that is under way is returned as it is.
    */
-  async rotate(): Promise<Rotation> {
+  async rotate(): Promise<{ rotation: Rotation; isNew: boolean }> {
     await this.lock()
     if (!(await this.read())) await this.mint(true)
     const [coming] = await inRequest<Rotation>`
       select kid, activate_at as signs_from, (select kid from auth.signing_keys where activate_at <= now()
         order by activate_at desc limit 1) as previous_kid
       from auth.signing_keys where activate_at > now() order by activate_at limit 1`
-    if (coming) return coming
+    if (coming) return { rotation: coming, isNew: false }
     await this.ensureNext()
     const [rotation] = await inRequest<Rotation>`
       with previous as (select kid from auth.signing_keys where activate_at <= now() order by activate_at desc limit 1)
@@ -83,7 +83,7 @@ export class SigningKeys {
         set activate_at = greatest(now(), created_at + make_interval(secs => ${publishedBeforeSeconds}))
       where activate_at is null returning next.kid, activate_at as signs_from, (select kid from previous) as previous_kid`
     await this.mint(false)
-    return rotation!
+    return { rotation: rotation!, isNew: true }
   }
 
   /** Publishes a next key where there is none, and forgets keys that no token can name any more. @returns how many were forgotten. */

@@ -10,16 +10,17 @@ import type { Sql } from '../shared/sql.ts'
 export class Limits {
   /**
    * Counts one attempt. @param key what is counted: an address, a network, a session; only its digest is stored.
-   * @throws HttpError 429 `rate_limited` with `retry-after` in seconds, where the attempt is one too many; it is then not counted.
+   * @returns the error to throw where the attempt is one too many: 429 `rate_limited` with `retry-after` in seconds. Throw it after the
+   * transaction, or the attempts that were counted beside it are rolled back.
    */
-  async take(sql: Sql, name: LimitName, key: string, { rate_limits }: Settings): Promise<void> {
+  async take(sql: Sql, name: LimitName, key: string, { rate_limits }: Settings): Promise<HttpError | undefined> {
     const { attempts, seconds } = rate_limits?.[name] ?? limitsDefaults[name]
     const [row] = await sql<{ wait: number }>`
-      select auth.take_attempt(${await bucketOf(name, key)}, ${attempts}, ${seconds}, 1) as wait`
-    if (row!.wait === 0) return
+      select auth.take_attempt(${await bucketOf(name, key)}, ${attempts}, ${seconds}) as wait`
+    if (row!.wait === 0) return undefined
     const retryAfter = String(Math.ceil(row!.wait))
     const reason = `too many attempts: try again in ${retryAfter} s`
-    throw new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
+    return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
   }
 
   /** Forgets the attempts: one of them has succeeded. */

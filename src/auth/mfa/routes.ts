@@ -23,6 +23,7 @@ import type { TokenAnswer } from '../sessions/tokens.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
+import { requireRecent } from '../shared/recent.ts'
 import { inRequest } from '../shared/sql.ts'
 import { Users } from '../users/rows.ts'
 import { Challenges, type Factor, Factors, Recovery, type RecoveryCodes } from './rows.ts'
@@ -55,7 +56,7 @@ export class MfaController {
     @Body(enrolment) { label }: v.InferOutput<typeof enrolment>,
     @User() user: UserT,
   ): Promise<{ factor_id: string; secret: string; uri: string; qr_svg: string }> {
-    await this.sessions.requireRecent()
+    await requireRecent()
     if (await this.factors.hasVerified(user.id)) throw authError('factor_exists')
     const { hostname } = new URL(Secrets.get('STACK_URL'))
     const { secret, uri } = newEnrolment(hostname, user.email ?? user.id)
@@ -69,10 +70,10 @@ export class MfaController {
     @User() { id }: UserT,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<{ factor_id: string; recovery_codes: string[] }> {
-    await this.sessions.requireRecent()
+  ): Promise<{ factor_id: string; recovery_codes: string[] } | HttpError> {
+    await requireRecent()
     await this.count(id)
-    if (!(await this.factors.verify(id, factor_id, code))) throw authError('invalid_code')
+    if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, clientOf(request, requestId))
     await this.sessions.raise(await this.sessions.current(), 'otp')
     await this.note('mfa.enrolled', id, clientOf(request, requestId), { factor_id })
     return { factor_id, recovery_codes: await this.recovery.renew(id) }
@@ -124,7 +125,7 @@ export class MfaController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<{ recovery_codes: string[] }> {
-    await this.sessions.requireRecent()
+    await this.requireProof(id)
     if (!(await this.factors.hasVerified(id))) throw authError('factor_not_found', 'there is no second factor yet')
     await this.note('mfa.recovery_codes_renewed', id, clientOf(request, requestId))
     return { recovery_codes: await this.recovery.renew(id) }
@@ -138,18 +139,30 @@ export class MfaController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<void> {
-    await this.sessions.requireRecent()
+    await this.requireProof(id)
     if (!(await this.factors.remove(id, factorId))) throw authError('factor_not_found')
     if (!(await this.factors.hasVerified(id))) await this.recovery.remove(id)
     await this.note('mfa.removed', id, clientOf(request, requestId), { factor_id: factorId })
   }
 
+  /**
+   * A thief with an older session must not replace the owner's second factor.
+   * @throws HttpError 403 `recent_sign_in_required`, or `second_factor_required` where the session has not proved the factor.
+   */
+  private async requireProof(userId: string): Promise<void> {
+    await requireRecent()
+    if (!(await this.factors.hasVerified(userId)) || (await this.sessions.isRaised(await this.sessions.current())))
+      return
+    throw authError('second_factor_required')
+  }
+
   /** Counts an attempt against the account, also one that fails. @throws HttpError 429 */
   private async count(userId: string): Promise<void> {
-    await Database.$apart(async (sql) => {
+    const refused = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      await this.limits.take(sql, 'second_factor_per_account', userId, document)
+      return this.limits.take(sql, 'second_factor_per_account', userId, document)
     })
+    if (refused) throw refused
   }
 
   /** @returns the error, which is not thrown: the entry of the audit trail is committed. */

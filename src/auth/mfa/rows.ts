@@ -43,6 +43,7 @@ export class Factors {
   /** A factor that waits for its first code. It takes the place of an earlier one that was never verified. */
   async enrol(userId: string, label: string, secret: string): Promise<string> {
     const id = newId('fac_')
+    await inRequest`select from auth.users where id = ${userId} for no key update` // enrolments of one user follow each other
     await inRequest`delete from auth.mfa_factors where user_id = ${userId} and status = 'pending'`
     await inRequest`insert into auth.mfa_factors (id, user_id, type, status, label, sealed_secret)
       values (${id}, ${userId}, 'totp', 'pending', ${label}, ${await seal(secret, placeOf(id))})`
@@ -118,8 +119,6 @@ export class Challenges {
     const id = `chl_${btoa(String.fromCharCode(...bytes))
       .replaceAll('+', '-')
       .replaceAll('/', '_')}`
-    await inRequest`delete from auth.mfa_challenges where id in
-      (select id from auth.mfa_challenges where expires_at < now() limit 10)`
     await inRequest`insert into auth.mfa_challenges (id, user_id, amr) values (${id}, ${userId}, ${JSON.stringify(amr)})`
     return id
   }
@@ -133,6 +132,11 @@ export class Challenges {
       update auth.mfa_challenges set attempts = attempts + 1
       where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr`
     return row
+  }
+
+  /** Ends every challenge of the user. */
+  async forget(userId: string): Promise<void> {
+    await inRequest`delete from auth.mfa_challenges where user_id = ${userId}`
   }
 
   /** @returns whether this call used it up: of attempts in parallel one does. */

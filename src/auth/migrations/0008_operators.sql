@@ -23,7 +23,8 @@ begin
     coalesce((select pg_catalog.array_agg(distinct granted.permission order by granted.permission)
       from auth.user_roles held join auth.role_permissions granted on granted.role = held.role
       where held.user_id = claims ->> 'sub'), '{}'),
-    exists (select from auth.sessions known where known.id = session and known.ended_at is not null)
+    exists (select from auth.sessions known where known.id = session
+        and (known.ended_at is not null or known.expires_at <= pg_catalog.now()))
       or exists (select from auth.ended_sessions gone where gone.id = session)
       or (claims ->> 'iss' = own_issuer and not exists (select from auth.sessions known where known.id = session)),
     claims -> 'management' = 'true'::jsonb

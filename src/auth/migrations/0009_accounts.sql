@@ -22,46 +22,33 @@ alter table auth.sessions add constraint sessions_end_reason_check check (end_re
   'revoked_all', 'reuse_detected', 'expired', 'password_changed', 'user_disabled', 'credential_revoked', 'mfa_reset'));
 create index sessions_created on auth.sessions (created_at desc, id desc);
 
--- The hash may come from elsewhere: bcrypt and scrypt hashes are imported and replaced at the next sign-in.
-alter table auth.password_credentials drop constraint password_credentials_phc_check;
-alter table auth.password_credentials add constraint password_credentials_phc_check
-  check (phc ~ '^\$(argon2id|scrypt|2[aby])\$');
-
--- Attempts by what they are counted under. A row is a bucket that empties at a steady rate: `level` is how full it was at
--- `updated_at`. Rows that have run empty are removed a few at a time by later writes.
+-- Attempts, by the digest of what they are counted under. A row is a bucket that empties at a steady rate: `level` is how full it was
+-- at `updated_at`. `is_admitted` tells whether the last attempt found room.
 create table auth.rate_limits (
   bucket text primary key check (length(bucket) <= 200),
   level double precision not null,
-  updated_at timestamptz not null default clock_timestamp(),
+  is_admitted boolean not null,
+  updated_at timestamptz not null,
   empty_at timestamptz not null
 );
 create index rate_limits_empty on auth.rate_limits (empty_at);
 alter table auth.rate_limits enable row level security;
 
--- Takes `cost` from a bucket of `capacity` that refills in `seconds`. Returns 0 where there was room, else the seconds to wait.
--- A refused attempt takes nothing. One statement, so that attempts in parallel are counted each.
-create function auth.take_attempt(name text, capacity double precision, seconds double precision, cost double precision)
-returns double precision
-language plpgsql security invoker set search_path = '' as $$
-declare
-  moment timestamptz := pg_catalog.clock_timestamp();
-  rate double precision := capacity / seconds;
-  filled double precision;
-begin
-  insert into auth.rate_limits as known (bucket, level, updated_at, empty_at)
-    values (name, 0, moment, moment) on conflict do nothing;
-  select greatest(0, level - rate * extract(epoch from moment - updated_at)) into filled
-    from auth.rate_limits where bucket = name for update;
-  delete from auth.rate_limits where ctid in (select ctid from auth.rate_limits
-    where empty_at < moment - interval '1 minute' and bucket <> name limit 10 for update skip locked);
-  if filled + cost > capacity then
-    return (filled + cost - capacity) / rate;
-  end if;
-  update auth.rate_limits set level = filled + cost, updated_at = moment,
-    empty_at = moment + pg_catalog.make_interval(secs => (filled + cost) / rate) where bucket = name;
-  return 0;
-end $$;
-revoke execute on function auth.take_attempt(text, double precision, double precision, double precision) from public;
+-- Takes one attempt from a bucket of `capacity` attempts that refills in `seconds`. Returns 0 where there was room, else the seconds to
+-- wait. A refused attempt takes nothing. It is one statement, so that attempts in parallel are counted each.
+create function auth.take_attempt(name text, capacity double precision, seconds double precision) returns double precision
+language sql security invoker set search_path = '' as $$
+  insert into auth.rate_limits as known (bucket, level, is_admitted, updated_at, empty_at)
+    values (name, 1, true, pg_catalog.clock_timestamp(),
+      pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => seconds / capacity))
+  on conflict (bucket) do update set (level, is_admitted, updated_at, empty_at) = (
+    select filled + case when filled + 1 <= capacity then 1 else 0 end, filled + 1 <= capacity, moment,
+      moment + pg_catalog.make_interval(secs => (filled + 1) * seconds / capacity)
+    from (select greatest(0, known.level - greatest(0, extract(epoch from moment - known.updated_at)) * capacity / seconds) as filled,
+        moment from (select pg_catalog.clock_timestamp() as moment) clock) now)
+  returning case when is_admitted then 0 else (level + 1 - capacity) * seconds / capacity end;
+$$;
+revoke execute on function auth.take_attempt(text, double precision, double precision) from public;
 
 -- Consents of users, by document and version. A withdrawn consent stays, with the moment of its withdrawal.
 create table auth.consents (
@@ -77,9 +64,11 @@ alter table auth.consents enable row level security;
 
 reset role;
 
--- The audit trail belongs to the owner of the database: the auth module adds entries and reads them, and no role that a worker
--- can become changes or deletes one (contract 9.16). Ids are ULIDs, so that their order is the order of the entries.
-create table auth.audit (
+-- The audit trail belongs to the owner of the database: the auth module adds entries and reads them, and no role that a worker can
+-- become changes or deletes one (contract 9.16). It lies in the owner's schema `stack`, because auth_admin owns the schema `auth` and
+-- may drop any table in it. Ids are ULIDs, so that their order is the order of the entries.
+grant usage on schema stack to auth_admin;
+create table stack.audit (
   id text primary key check (id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'),
   occurred_at timestamptz not null default now(),
   event_type text not null check (event_type ~ '^[a-z_]+(\.[a-z_]+)+$'),
@@ -96,30 +85,45 @@ create table auth.audit (
   changes jsonb,
   details jsonb not null default '{}'
 );
-create index audit_type on auth.audit (event_type, id desc);
-create index audit_target on auth.audit (target_id, id desc) where target_id is not null;
-create index audit_actor on auth.audit (actor_id, id desc) where actor_id is not null;
-alter table auth.audit enable row level security;
-create policy audit_of_the_module on auth.audit to auth_admin using (true) with check (true);
-revoke all on auth.audit from public, backend_authenticated, backend_service_role;
-grant select, insert on auth.audit to auth_admin;
+create index audit_type on stack.audit (event_type, id desc);
+create index audit_target on stack.audit (target_id, id desc) where target_id is not null;
+create index audit_actor on stack.audit (actor_id, id desc) where actor_id is not null;
+alter table stack.audit enable row level security;
+create policy audit_of_the_module on stack.audit to auth_admin using (true) with check (true);
+revoke all on stack.audit from public;
+grant select, insert on stack.audit to auth_admin;
 
--- Deletes at most 10,000 entries that are older than the setting `audit_retention_days` says, 90 days where it says nothing and
--- 7 days at least: a module that was taken over cannot wipe its traces. Returns how many it has deleted.
-create function auth.prune_audit() returns integer
+-- Deletes at most 10,000 entries that are older than `days`, of which 7 are the least: a module that was taken over cannot wipe its
+-- traces. It reads no object of the schema `auth`, where auth_admin could put code that would run with the owner's rights.
+create function stack.prune_audit(days integer) returns integer
 language plpgsql security definer set search_path = '' as $$
 declare
-  days integer;
   removed integer;
 begin
-  select greatest(7, coalesce((document ->> 'audit_retention_days')::integer, 90)) into days from auth.settings;
-  delete from auth.audit where id in (select id from auth.audit
-    where occurred_at < pg_catalog.now() - pg_catalog.make_interval(days => days) order by id limit 10000);
+  delete from stack.audit where id in (select id from stack.audit
+    where occurred_at < pg_catalog.now() - pg_catalog.make_interval(days => greatest(7, coalesce(days, 90)))
+    order by id limit 10000);
   get diagnostics removed = row_count;
   return removed;
 end $$;
+revoke execute on function stack.prune_audit(integer) from public;
+grant execute on function stack.prune_audit(integer) to auth_admin;
+
+set local role auth_admin;
+
+-- The names under which contract 9.16 has both. They run with the rights of their caller.
+create view auth.audit with (security_invoker) as select * from stack.audit;
+create function auth.prune_audit() returns integer
+language sql security invoker set search_path = '' as $$
+  select stack.prune_audit((select (document ->> 'audit_retention_days')::integer from auth.settings));
+$$;
 revoke execute on function auth.prune_audit() from public;
-grant execute on function auth.prune_audit() to auth_admin;
+
+-- A session moved to another user would be that user's: the service role may end sessions, and neither makes nor moves one.
+revoke insert, update on auth.sessions from backend_service_role;
+grant update (ended_at, end_reason) on auth.sessions to backend_service_role;
+
+reset role;
 
 -- A signing key signs from `activate_at` until its successor does. A key without that moment is published and waits. So a rotation
 -- is one write, and no process has to be there when a key takes over.

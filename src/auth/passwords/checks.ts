@@ -23,7 +23,7 @@ export class PasswordChecks {
 
   /**
    * Runs argon2id exactly once, whether the address is known or not, and nothing of the answer or its time tells which.
-   * @param key what attempts are counted under, beside the client's network. @param find reads the user.
+   * @param key the account that attempts are counted under. @param find reads the user.
    * @throws HttpError 401 `invalid_credentials`, 429 `rate_limited`
    */
   async require(
@@ -32,16 +32,21 @@ export class PasswordChecks {
     client: ClientInfo,
     find: (users: Users, sql: Parameters<Users['byId']>[1]) => ReturnType<Users['byId']>,
   ): Promise<{ user: User; phc: string; settings: Settings }> {
-    const { user, settings } = await Database.$apart(async (sql) => {
+    const network = networkOf(client)
+    // a stranger's wrong attempts count under the stranger's network, so that they do not lock the owner out
+    const account = `${key} ${network ?? ''}`
+    const { user, settings, refused } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      const network = networkOf(client)
-      if (network !== undefined) await this.limits.take(sql, 'sign_in_per_address', network, document)
-      await this.limits.take(sql, 'sign_in_per_account', key, document)
-      return { user: await find(this.users, sql), settings: document }
+      const refused =
+        (network && (await this.limits.take(sql, 'sign_in_per_address', network, document))) ||
+        (await this.limits.take(sql, 'sign_in_per_account', account, document)) ||
+        (await this.limits.take(sql, 'sign_in_per_account_everywhere', key, document))
+      return { user: refused ? undefined : await find(this.users, sql), settings: document, refused }
     })
+    if (refused) throw refused
     const isRight = await isPassword(password, user?.phc ?? undefined)
     await Database.$apart(async (sql) => {
-      if (isRight) return this.limits.forget(sql, 'sign_in_per_account', key)
+      if (isRight) return this.limits.forget(sql, 'sign_in_per_account', account)
       const target = user ? { target: { type: 'user', id: user.id } as const } : {}
       const event = 'user.sign_in_failed'
       const actor = { type: 'anonymous' } as const

@@ -63,10 +63,14 @@ export class PasswordsController {
   ): Promise<TokenAnswer | Response> {
     const client = clientOf(request, requestId)
     const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
-    const { user, phc, settings } = await this.checks.require(password, email, client, find)
+    const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
+    const renewed = (await isCurrent(phc)) ? undefined : await hashPassword(password)
+    // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
+    const user = await this.users.lockWithPassword(checked.id, phc)
+    if (!user) throw authError('invalid_credentials')
     if (user.disabled_at) throw authError('user_disabled')
     if (settings.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
-    if (!(await isCurrent(phc))) await this.passwords.rehash(user.id, phc, await hashPassword(password))
+    if (renewed) await this.passwords.replace(user.id, phc, renewed)
     if (await this.factors.hasVerified(user.id)) return this.challenge(user.id)
     return this.signIns.begin(user, byPassword, client)
   }
@@ -85,11 +89,14 @@ export class PasswordsController {
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, email, data)
     if (user === 'not_anonymous') throw authError('not_anonymous')
-    if (user === 'taken') throw authError('email_taken')
-    await this.passwords.set(id, phc)
+    const isTaken = user === 'taken'
+    if (isTaken && !settings.confirm_email_required) throw authError('email_taken')
+    if (!isTaken) {
+      await this.passwords.set(id, phc)
+      await this.note('user.upgraded', id, client)
+    }
     await this.sessions.endAll(id, 'signed_out')
-    await this.note('user.upgraded', id, client)
-    if (settings.confirm_email_required) return { status: 'confirmation_required' }
+    if (isTaken || settings.confirm_email_required) return { status: 'confirmation_required' }
     return this.signIns.begin(user, byPassword, client)
   }
 
@@ -103,10 +110,11 @@ export class PasswordsController {
     const client = clientOf(request, requestId)
     const { id, sessionId } = await Database.$apart((sql) => this.sessions.caller(sql))
     const find = (users: Users, sql: Parameters<Users['byId']>[1]) => users.byId(id, sql)
-    const { settings } = await this.checks.require(current_password, id, client, find)
+    const { phc, settings } = await this.checks.require(current_password, id, client, find)
     requirePasswordFits(password, settings)
-    const phc = await hashPassword(password)
-    await this.passwords.set(id, phc)
+    const next = await hashPassword(password)
+    if (!(await this.passwords.replace(id, phc, next))) throw authError('invalid_credentials')
+    await this.challenges.forget(id) // they were begun with the old password
     await this.sessions.endAll(id, 'password_changed', sessionId)
     await this.note('password.changed', id, client)
   }
@@ -124,14 +132,15 @@ export class PasswordsController {
 
   /** Refuses a sign-up as far as that is possible before the password is hashed. @throws HttpError 400, 403 `sign_up_disabled`, 429 */
   private async admitSignUp(password: string, client: ClientInfo): Promise<Settings> {
-    return Database.$apart(async (sql) => {
+    const { document, refused } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
       if (document.sign_up_enabled === false) throw authError('sign_up_disabled')
       requirePasswordFits(password, document)
       const network = networkOf(client)
-      if (network !== undefined) await this.limits.take(sql, 'sign_up_per_address', network, document)
-      return document
+      return { document, refused: network && (await this.limits.take(sql, 'sign_up_per_address', network, document)) }
     })
+    if (refused) throw refused
+    return document
   }
 
   private note(

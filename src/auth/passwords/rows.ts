@@ -9,9 +9,13 @@ export class Passwords {
       on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`
   }
 
-  /** The same password under newer parameters: only where it was not changed meanwhile. */
-  async rehash(userId: string, before: string, phc: string): Promise<void> {
-    await Database.$asService().sql`
-      update auth.password_credentials set phc = ${phc} where user_id = ${userId} and phc = ${before}`
+  /**
+   * Replaces the hash that was checked. @returns whether it was still that one: of two changes with one old password, one succeeds.
+   */
+  async replace(userId: string, before: string, phc: string): Promise<boolean> {
+    const rows = await Database.$asService().sql`
+      update auth.password_credentials set phc = ${phc}, changed_at = now()
+      where user_id = ${userId} and phc = ${before} returning user_id`
+    return rows.length > 0
   }
 }

@@ -51,10 +51,11 @@ export class RefreshController {
     const token = await openRefreshToken(body.refresh_token)
     if (!token) throw authError('invalid_refresh_token')
     const client = clientOf(request, requestId)
-    await Database.$apart(async (sql) => {
+    const refused = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      await this.limits.take(sql, 'refresh_per_session', token.sessionId, document)
+      return this.limits.take(sql, 'refresh_per_session', token.sessionId, document)
     })
+    if (refused) throw refused
     const state = await this.sessions.lockForRefresh(token.sessionId)
     if (!state?.is_live) throw authError('invalid_refresh_token')
     if (state.user.disabled_at) return this.refuse(state, 'user_disabled', client)
@@ -92,6 +93,9 @@ function checkGeneration(state: RefreshState, generation: number): 'rotate' | 'r
   if (state.rotated_ago <= reuseSeconds) return 'repeat'
   return state.refresh_recoveries < mostRecoveries ? 'recover' : 'reuse'
 }
+
+/** Largest number of sessions that an entry of the audit trail names: a user may have any number. */
+const mostNamed = 20
 
 const signOutBody = v.strictObject({ scope: v.optional(v.picklist(['local', 'others', 'all']), 'local') })
 
@@ -132,7 +136,7 @@ export class SessionsController {
     const user = requireCaller(caller)
     const current = await this.sessions.current()
     const ended = await this.endWithin(scope, user.id, current)
-    await this.note('user.signed_out', user, ended, clientOf(request, requestId), { scope })
+    if (ended.length > 0) await this.note('user.signed_out', user, ended, clientOf(request, requestId), { scope })
     return { ended: ended.length }
   }
 
@@ -149,6 +153,12 @@ export class SessionsController {
     details: Record<string, unknown> = {},
   ): Promise<void> {
     const actor = { type: 'user', id } as const
-    return this.audit.record({ event, actor, target: { type: 'user', id }, client, details: { ...details, sessions } })
+    return this.audit.record({
+      event,
+      actor,
+      target: { type: 'user', id },
+      client,
+      details: { ...details, ended: sessions.length, sessions: sessions.slice(0, mostNamed) },
+    })
   }
 }

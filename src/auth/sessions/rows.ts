@@ -1,15 +1,11 @@
 import { Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
-import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { User } from '../users/rows.ts'
 
 /** Days after which a session ends, however it is used (OWASP ASVS 10.4.8). */
 const longestDays = 30
-
-/** Seconds after a sign-in in which the account's own guards may be changed. */
-const recentSeconds = 600
 
 export interface Session {
   id: string
@@ -79,21 +75,17 @@ export class Sessions {
     return claims!.session_id
   }
 
-  /**
-   * A change of an account's second factors asks for a sign-in of at most ten minutes ago (OWASP ASVS 7.5.1).
-   * @throws HttpError 403 `recent_sign_in_required`
-   */
-  async requireRecent(): Promise<void> {
-    const [claims] = await Database.sql<{ age: number }>`
-      select extract(epoch from now())::float8 - (auth.jwt() ->> 'auth_time')::float8 as age`
-    if (!(claims!.age < recentSeconds)) throw authError('recent_sign_in_required')
+  /** Whether a second factor was proved in the session. */
+  async isRaised(id: string): Promise<boolean> {
+    const rows = await Database.$asService().sql`select from auth.sessions where id = ${id} and aal = 'aal2'`
+    return rows.length > 0
   }
 
   /** The session has proved one method more. */
   async raise(id: string, method: string): Promise<void> {
     await Database.$asService().sql`
       update auth.sessions set aal = 'aal2', auth_time = now(),
-        amr = case when amr ? ${method} then amr else amr || jsonb_build_array(${method}::text, 'mfa') end
+        amr = (select jsonb_agg(distinct one) from jsonb_array_elements(amr || jsonb_build_array(${method}::text, 'mfa')) one)
       where id = ${id}`
   }
 

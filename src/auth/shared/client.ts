@@ -32,7 +32,8 @@ function isAddress(text: string): boolean {
  * The network that attempts are counted under: an IPv4 address, or the first 64 bits of an IPv6 address, because a subscriber has at
  * least so many addresses. A loopback address names no client: it is the local stack's, or a proxy's on the same machine.
  */
-export function networkOf({ ip }: ClientInfo): string | undefined {
+export function networkOf({ ip: seen }: ClientInfo): string | undefined {
+  const ip = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(seen ?? '')?.[1] ?? seen // an IPv4 address as IPv6 writes it
   if (ip === null || ip === '::1' || ip.startsWith('127.')) return undefined
   if (!ip.includes(':')) return ip
   const { hostname } = new URL(`http://[${ip}]/`)

@@ -12,6 +12,8 @@ export const authErrors = {
   invalid_challenge: { status: 401, description: 'this sign-in has ended: sign in again' },
   factor_exists: { status: 409, description: 'there is a second factor already: remove it first' },
   factor_not_found: { status: 404, description: 'there is no such second factor' },
+  second_factor_required: { status: 403, description: 'prove the second factor first: this session has not' },
+  too_many_consents: { status: 409, description: 'no more consents can be recorded for this account' },
   recent_sign_in_required: { status: 403, description: 'sign in again first: this session is older than ten minutes' },
   sign_up_disabled: { status: 403, description: 'signing up is switched off here' },
   sign_up_refused: { status: 422, description: 'the sign-up was refused' },

@@ -3,6 +3,7 @@ import { Audit } from '../audit/rows.ts'
 import { requireCaller } from '../shared/caller.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
+import { requireRecent } from '../shared/recent.ts'
 import { type ShownUser, shown, Users } from './rows.ts'
 
 /** The caller's own account. */
@@ -25,6 +26,7 @@ export class UsersController {
   /** Deletes the account with everything that belongs to it. Its tokens are refused from the next request on. */
   @Delete('', { auth: true })
   async remove(@User() { id }: UserT, @Req() request: Request, @RequestId() requestId: string): Promise<void> {
+    await requireRecent()
     await this.users.remove(id)
     const actor = { type: 'user', id } as const
     await this.audit.record({

@@ -1,4 +1,4 @@
-import { Database, Injectable } from '@stack/backend'
+import { Database, HttpError, Injectable } from '@stack/backend'
 import { newId, userId } from '../../wire/ids.ts'
 import { authError } from '../shared/errors.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
@@ -31,6 +31,9 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
   return { id, email, email_verified, phone, is_anonymous, created_at: created_at.toISOString() }
 }
 
+/** SQLSTATE of a violated unique index. */
+const uniqueViolation = '23505'
+
 @Injectable()
 export class Users {
   /**
@@ -47,9 +50,11 @@ export class Users {
     const [created] = await sql<User>`
       insert into auth.users (id, email) values (${id}, ${email}) on conflict (email) do nothing
       returning *, false as is_operator`
-    if (!created) await sql`insert into auth.users (id) values (${id})`
-    await this.welcome(id, email, data)
-    if (!created) await sql`rollback to savepoint known_address`
+    if (!created) {
+      await sql`insert into auth.users (id) values (${id})`
+      await this.welcomeInVain(id, email, data)
+      await sql`rollback to savepoint known_address`
+    } else await this.welcome(id, email, data)
     await sql`release savepoint known_address`
     return created
   }
@@ -61,18 +66,36 @@ export class Users {
     return user!
   }
 
-  /** Gives a guest an address. Of upgrades in parallel one wins. @returns `undefined` when the user is no guest, or the address is taken. */
+  /** Gives a guest an address. Of upgrades in parallel one wins. An address that is taken gets the same work, which is undone. */
   async upgrade(id: string, email: string, data: object): Promise<User | 'taken' | 'not_anonymous'> {
     const { sql } = Database.$asService()
-    const [guest] = await sql`select from auth.users where id = ${id} and is_anonymous for update`
+    const [guest] = await sql`
+      select from auth.users where id = ${id} and is_anonymous and disabled_at is null for no key update`
     if (!guest) return 'not_anonymous'
-    const [taken] = await sql`select from auth.users where email = ${email}`
-    if (taken) return 'taken'
-    const [user] = await sql<User>`
-      update auth.users set email = ${email}, is_anonymous = false, updated_at = now() where id = ${id}
-      returning *, false as is_operator`
+    await sql`savepoint known_address`
+    const user = await this.giveAddress(id, email)
+    if (!user) {
+      await sql`rollback to savepoint known_address`
+      await this.welcomeInVain(id, email, data)
+      await sql`rollback to savepoint known_address`
+      return 'taken'
+    }
     await this.welcome(id, email, data)
-    return user!
+    await sql`release savepoint known_address`
+    return user
+  }
+
+  /** @returns `undefined` where another user has the address, also one that another transaction is just giving it to. */
+  private async giveAddress(id: string, email: string): Promise<User | undefined> {
+    try {
+      const [user] = await Database.$asService().sql<User>`
+        update auth.users set email = ${email}, is_anonymous = false, updated_at = now() where id = ${id}
+        returning *, false as is_operator`
+      return user
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === uniqueViolation) return undefined
+      throw error
+    }
   }
 
   async byEmail(email: string, sql: Sql = inRequest): Promise<(User & { phc: string | null }) | undefined> {
@@ -91,6 +114,18 @@ export class Users {
     return user
   }
 
+  /**
+   * The user, locked, if the password is still the one that was checked.
+   * @param phc the hash that was checked. @returns `undefined` where it was changed meanwhile, or the user deleted.
+   */
+  async lockWithPassword(id: string, phc: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users join auth.password_credentials on password_credentials.user_id = users.id
+      where users.id = ${id} and phc = ${phc} for no key update of users, password_credentials`
+    return user
+  }
+
   /** @throws HttpError 404 `user_not_found` */
   async require(id: string): Promise<void> {
     const rows = userId.test(id) ? await Database.$asService().sql`select from auth.users where id = ${id}` : []
@@ -104,6 +139,18 @@ export class Users {
   /** Deletes the user with the rows of all tables. The ids of the sessions stay, as ended ones (contract 3.5). */
   async remove(id: string): Promise<void> {
     await Database.$asService().sql`delete from auth.users where id = ${id}`
+  }
+
+  /**
+   * The same work for an address that is known already. The caller undoes it. Only the refusal that the hook means for the person who
+   * signs up is passed on: another error would tell that the address is known.
+   */
+  private async welcomeInVain(id: string, email: string, data: object): Promise<void> {
+    try {
+      await this.welcome(id, email, data)
+    } catch (error) {
+      if (error instanceof HttpError) throw error
+    }
   }
 
   /** The default role, then the project's own hook, whichever way the user comes (contract 2.14). */

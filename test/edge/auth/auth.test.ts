@@ -6,6 +6,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { build } from '../../../build/index.ts'
 import { authTarget } from '../../../build/targets.ts'
+import { openRequest } from '../../support/raw.ts'
 import { type Answer, useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
@@ -239,15 +240,30 @@ describe('9.7 management', () => {
   it.each(bodies.map(({ method, path, maxBodyBytes }) => [method, addressOf(path), maxBodyBytes] as const))(
     '4.1 %s %s refuses a caller before it reads the body, and the body before it looks at it',
     async (method, path, most) => {
-      const send = (body: string, headers: Record<string, string>) =>
-        shop.call(path, { method, body, headers: { 'content-type': 'application/json', ...headers } })
-      const { token } = await shop.signUp()
-      for (const body of ['{', 'x'.repeat(most + 1)]) {
-        expect((await send(body, {})).status).toBe(401)
-        expect((await send(body, { authorization: `Bearer ${token}` })).status).toBe(403)
+      /** Only the head of the request is sent: its body never arrives. */
+      const begin = async (length: number, ...headers: [string, string][]) => {
+        const type = ['content-type', 'application/json'] as [string, string]
+        const { answer, leave } = openRequest({
+          url: shop.url,
+          method,
+          target: path,
+          headers: [type, ...headers],
+          length,
+        })
+        const { status } = await answer
+        leave()
+        return status
       }
-      expect((await send('x'.repeat(most + 1), asService())).json.error).toBe('payload_too_large')
-      expect((await send('{', asService())).json).toMatchObject({ error: 'invalid_request', status: 400 })
+      const key = ['apikey', asService().apikey] as [string, string]
+      const { token } = await shop.signUp()
+      for (const length of [1, most + 1]) {
+        expect(await begin(length)).toBe(401)
+        expect(await begin(length, ['authorization', `Bearer ${token}`])).toBe(403)
+      }
+      expect(await begin(most + 1, key)).toBe(413)
+      const json = { ...asService(), 'content-type': 'application/json' }
+      const broken = await shop.call(path, { method, body: '{', headers: json })
+      expect(broken.json).toMatchObject({ error: 'invalid_request', status: 400 })
       const form = { ...asService(), 'content-type': 'application/x-www-form-urlencoded' }
       expect((await shop.call(path, { method, body: 'a=b', headers: form })).json.error).toBe('unsupported_media_type')
     },
