@@ -10,6 +10,8 @@ export interface Settings {
   sign_up_enabled?: boolean
   /** Days that entries of the audit trail are kept. */
   audit_retention_days?: number
+  /** Days that a signing key signs before it is rotated. */
+  signing_key_rotation_days?: number
   /** Limits that differ from their defaults. */
   rate_limits?: Partial<Record<LimitName, AttemptLimit>>
 }
@@ -62,6 +64,10 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
   audit_retention_days: {
     isValid: (value) => isWhole(value, 7, 3650),
     reason: 'audit_retention_days must be a whole number from 7 to 3650',
+  },
+  signing_key_rotation_days: {
+    isValid: (value) => isWhole(value, 1, 3650),
+    reason: 'signing_key_rotation_days must be a whole number from 1 to 3650',
   },
   rate_limits: {
     isValid: isLimits,

@@ -128,3 +128,10 @@ it('1.7 and the auth worker, by the repository’s own wrangler.toml', async () 
   const { status, stdout } = dryRun(clone)
   expect([status, stdout]).toEqual([0, expect.stringMatching(/driver\.js[\s\S]*simd-\w+\.wasm/)])
 })
+
+it('2.12 the repository’s wrangler.toml has the schedules of the auth module', async () => {
+  const { built: auth } = await build(authTarget(temporaryFolder()))
+  const schedules = [...new Set((auth!.table.crons ?? []).map(({ schedule }) => schedule))].sort()
+  const [, listed] = /^crons = (\[.*\])$/m.exec(fs.readFileSync(path.join(root, 'wrangler.toml'), 'utf8'))!
+  expect(JSON.parse(listed!)).toEqual(schedules)
+})

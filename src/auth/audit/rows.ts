@@ -1,4 +1,4 @@
-import { Injectable, type UserT } from '@stack/backend'
+import { Cron, Injectable, Log, type UserT } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
@@ -25,6 +25,13 @@ export const actorOf = (operator: UserT | null): Entry['actor'] =>
 /** The audit trail. No worker changes an entry, and only `auth.prune_audit()` deletes entries past their retention (contract 9.16). */
 @Injectable()
 export class Audit {
+  /** Deletes entries past the setting `audit_retention_days`, each night. A run deletes 10,000 at most, and the next one goes on. */
+  @Cron('17 3 * * *')
+  async prune(): Promise<void> {
+    const [row] = await inRequest<{ removed: number }>`select auth.prune_audit() as removed`
+    Log.info('entries of the audit trail past their retention are deleted', { count: row!.removed })
+  }
+
   /** @param sql the transaction of the change itself, so that neither stands without the other. */
   async record(entry: Entry, sql: Sql = inRequest): Promise<void> {
     const { event, outcome = 'success', reason = null, actor, target, sessionId = null, client, details = {} } = entry

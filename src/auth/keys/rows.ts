@@ -1,7 +1,7 @@
-import { Injectable } from '@stack/backend'
+import { Cron, Injectable, Log } from '@stack/backend'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { open, seal } from '../shared/seal.ts'
-import { inRequest, type Sql } from '../shared/sql.ts'
+import { inRequest } from '../shared/sql.ts'
 
 /** Advisory lock under which keys are minted and rotated, one at a time; the number names nothing else. */
 const mintLock = 7_301_201
@@ -14,6 +14,9 @@ const publishedBeforeSeconds = 600
 
 /** Seconds that a key stays published after its successor signs: the life of its last token, and the caches once more. */
 const publishedAfterSeconds = 900 + 600
+
+/** Days that a key signs where the settings say nothing. NIST SP 800-57 allows a signature key one to three years. */
+const defaultRotationDays = 90
 
 export interface SigningKey {
   kid: string
@@ -86,23 +89,28 @@ export class SigningKeys {
     return { rotation: rotation!, isNew: true }
   }
 
-  /** Publishes a next key where there is none, and forgets keys that no token can name any more. @returns how many were forgotten. */
-  async maintain(): Promise<number> {
+  /**
+   * Each hour: publishes a next key where there is none, rotates a key that has signed for as long as the setting
+   * `signing_key_rotation_days` says, and forgets keys that no token can name any more.
+   */
+  @Cron('5 * * * *')
+  async maintain(): Promise<void> {
     await this.lock()
-    if (await this.read()) await this.ensureNext()
+    if (!(await this.read())) return
+    await this.ensureNext()
+    const [age] = await inRequest<{ is_old: boolean }>`
+      select max(activate_at) < now() - make_interval(days => coalesce(
+        (select (document ->> 'signing_key_rotation_days')::integer from auth.settings), ${defaultRotationDays})) as is_old
+      from auth.signing_keys where activate_at <= now()`
+    if (age!.is_old) {
+      const { rotation, isNew } = await this.rotate()
+      if (isNew) Log.info('the signing key is rotated on schedule', { ...rotation })
+    }
     const forgotten = await inRequest`
       delete from auth.signing_keys retired where exists (select from auth.signing_keys successor
         where successor.activate_at > retired.activate_at
           and successor.activate_at < now() - make_interval(secs => ${publishedAfterSeconds})) returning kid`
-    return forgotten.length
-  }
-
-  /** Days that the active key has signed. */
-  async activeForDays(sql: Sql = inRequest): Promise<number> {
-    const [row] = await sql<{ days: number }>`
-      select coalesce(extract(epoch from now() - max(activate_at)) / 86400, 0)::float8 as days
-      from auth.signing_keys where activate_at <= now()`
-    return row!.days
+    if (forgotten.length > 0) Log.info('signing keys without tokens are forgotten', { count: forgotten.length })
   }
 
   private async ensureNext(): Promise<void> {

@@ -1,6 +1,6 @@
-import { HttpError, Injectable } from '@stack/backend'
+import { Cron, HttpError, Injectable } from '@stack/backend'
 import { type LimitName, limitsDefaults, type Settings } from '../../wire/settings.ts'
-import type { Sql } from '../shared/sql.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
 
 /**
  * Attempts by account and by network. A limit is a bucket that refills at a steady rate, so that there is no moment at which twice as
@@ -21,6 +21,12 @@ export class Limits {
     const retryAfter = String(Math.ceil(row!.wait))
     const reason = `too many attempts: try again in ${retryAfter} s`
     return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
+  }
+
+  /** Buckets that have run empty say nothing any more. */
+  @Cron('5 * * * *')
+  async forgetEmpty(): Promise<void> {
+    await inRequest`delete from auth.rate_limits where empty_at < now()`
   }
 
   /** Forgets the attempts: one of them has succeeded. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@stack/backend'
+import { Cron, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
@@ -132,6 +132,11 @@ export class Challenges {
       update auth.mfa_challenges set attempts = attempts + 1
       where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr`
     return row
+  }
+
+  @Cron('5 * * * *')
+  async forgetExpired(): Promise<void> {
+    await inRequest`delete from auth.mfa_challenges where expires_at < now()`
   }
 
   /** Ends every challenge of the user. */

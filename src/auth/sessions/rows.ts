@@ -1,4 +1,4 @@
-import { Database, HttpError, Injectable } from '@stack/backend'
+import { Cron, Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import type { Sql } from '../shared/sql.ts'
@@ -6,6 +6,9 @@ import type { User } from '../users/rows.ts'
 
 /** Days after which a session ends, however it is used (OWASP ASVS 10.4.8). */
 const longestDays = 30
+
+/** Days that an ended session is kept, for the person who asks which devices were signed in. */
+const keptDays = 30
 
 export interface Session {
   id: string
@@ -109,6 +112,13 @@ export class Sessions {
       update auth.sessions set refresh_generation = refresh_generation + 1, refresh_rotated_at = clock_timestamp(),
         last_used_at = now(), refresh_recoveries = refresh_recoveries + ${isRecovery ? 1 : 0}
       where id = ${id}`
+  }
+
+  /** Forgets sessions that ended long ago, each night. Their tokens have expired, and the audit trail has their entries. */
+  @Cron('17 3 * * *')
+  async forgetEnded(): Promise<void> {
+    await Database.$asService().sql`
+      delete from auth.sessions where coalesce(ended_at, expires_at) < now() - make_interval(days => ${keptDays})`
   }
 
   /** Newest first. */

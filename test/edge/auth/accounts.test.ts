@@ -462,3 +462,45 @@ describe('9.16 the audit trail', () => {
     await settings({})
   })
 })
+
+describe('2.12 scheduled work of the auth module', () => {
+  const run = (name: string) =>
+    shop.call('/cdn-cgi/stack/cron', { method: 'POST', headers: asService(), json: { name } })
+
+  it('rotates a signing key that has signed for long enough, and no other', async () => {
+    const coming = () => shop.sql('select from auth.signing_keys where activate_at > now()')
+    await shop.sql(
+      `update auth.signing_keys set activate_at = now() - interval '89 days' where activate_at is not null`,
+    )
+    expect((await run('SigningKeys.maintain')).json).toMatchObject({ outcome: 'finished' })
+    expect(await coming()).toEqual([])
+    await shop.sql(`update auth.signing_keys set created_at = now(), activate_at = activate_at - interval '2 days'`)
+    expect((await run('SigningKeys.maintain')).json).toMatchObject({ outcome: 'finished' })
+    expect(await coming()).toHaveLength(1)
+  })
+
+  it('forgets what no request can need', async () => {
+    const { id } = await shop.signUp()
+    await shop.sql(`insert into auth.rate_limits (bucket, level, is_admitted, updated_at, empty_at)
+      values ('old', 0, true, now(), now() - interval '1 s'), ('new', 0, true, now(), now() + interval '1 hour')`)
+    await shop.sql(
+      `insert into auth.mfa_challenges (id, user_id, amr, expires_at) values ('chl_old', $1, '[]', now() - interval '1 s')`,
+      [id],
+    )
+    await shop.sql(
+      `insert into auth.sessions (id, user_id, expires_at) values ('ses_old', $1, now() - interval '31 days'),
+      ('ses_new', $1, now() - interval '29 days')`,
+      [id],
+    )
+    for (const name of ['Limits.forgetEmpty', 'Challenges.forgetExpired', 'Sessions.forgetEnded', 'Audit.prune']) {
+      expect((await run(name)).json).toMatchObject({ name, outcome: 'finished' })
+    }
+    expect(await shop.sql(`select bucket from auth.rate_limits where bucket in ('old', 'new')`)).toEqual([
+      { bucket: 'new' },
+    ])
+    expect(await shop.sql(`select from auth.mfa_challenges where id = 'chl_old'`)).toEqual([])
+    expect(await shop.sql(`select id from auth.sessions where id in ('ses_old', 'ses_new')`)).toEqual([
+      { id: 'ses_new' },
+    ])
+  })
+})
