@@ -20,15 +20,13 @@ export async function runList(flags: ListFlags): Promise<void> {
     next_run: nextRun(cron.schedule, now)?.toISOString().replace('.000Z', 'Z') ?? null,
   }))
   if (flags.json) return printJson({ data: rows })
-  if (rows.length === 0) {
-    process.stderr.write("no method is scheduled: write `@Cron('0 3 * * *')` on a method of a provider\n")
-    return
-  }
   const cells = rows.map(({ schedule, name, worker, next_run }) => [
     schedule,
     worker === 'auth' ? `${name} (auth)` : name,
     next_run ?? 'not within years',
   ])
   const lines = table('scheduled', [['SCHEDULE', 'METHOD', 'NEXT RUN (UTC)'], ...cells])
-  process.stderr.write(`${lines.join('\n').trimEnd()}\n`)
+  if (rows.length > 0) process.stderr.write(`${lines.join('\n').trimEnd()}\n`)
+  if (rows.some(({ worker }) => worker === 'backend')) return
+  process.stderr.write("no method of this project is scheduled: write `@Cron('0 3 * * *')` on a method of a provider\n")
 }

@@ -21,7 +21,8 @@ describe('stack cron list', () => {
     expect(stderr).toMatch(
       /^scheduled\n {2}SCHEDULE +METHOD +NEXT RUN \(UTC\)\n {2}0 0 29 FEB \* +Jobs\.record +\d{4}-02-29T00:00:00Z\n/,
     )
-    expect(stderr.trimEnd().split('\n')).toHaveLength(6)
+    expect(stderr.split('\n').filter((line) => line.includes('  Jobs.'))).toHaveLength(4)
+    expect(stderr).toContain('(auth)')
   })
 
   it('prints the same as JSON', async () => {
@@ -71,7 +72,9 @@ describe('stack cron run', () => {
     const far = await stack(['cron', 'run', 'Backups'], { cwd: here() })
     expect([far.code, far.stderr]).toEqual([
       2,
-      'error: no scheduled method is named Backups: scheduled: Jobs.record, Jobs.fail, Jobs.asUser\n',
+      expect.stringMatching(
+        /^error: no scheduled method is named Backups: scheduled: Jobs\.record, Jobs\.fail, Jobs\.asUser[,\n]/,
+      ),
     ])
   })
 
@@ -99,7 +102,7 @@ describe('without a stack that runs', () => {
 
   it('list reads the last build, and run is exit 3', async () => {
     const root = await project(`@Cron('0 6 * * *') go() {}`)
-    expect((await stack(['cron', 'list'], { cwd: root })).stderr).toContain('0 6 * * *  Jobs.go')
+    expect((await stack(['cron', 'list'], { cwd: root })).stderr).toMatch(/0 6 \* \* \* +Jobs\.go/)
     const { code, stderr } = await stack(['cron', 'run', 'Jobs.go'], { cwd: root })
     expect([code, stderr]).toEqual([3, expect.stringContaining('`stack start` runs one')])
   })
