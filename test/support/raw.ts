@@ -23,7 +23,6 @@ export interface RawAnswer {
 }
 
 /** Sends one request on a connection of its own. */
-/** Sends one request on a connection of its own. */
 export function sendRaw(request: RawRequest): Promise<RawAnswer> {
   const { url, method = 'POST', target, headers, body, chunk } = request
   const { hostname, port, host: ownHost } = new URL(url)
