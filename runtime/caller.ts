@@ -1,4 +1,5 @@
 /** Names the caller of a request, because rate limits and the pool's connections are shared out by caller. */
+import { networkOfAddress } from '../src/wire/network.ts'
 import { beginCall, type Call } from './call.ts'
 import type { Env } from './env.ts'
 
@@ -21,21 +22,7 @@ export function beginInternalCall(caller: string, env: Env, context: ExecutionCo
   return beginCall(new Request('https://internal.invalid/', { headers }), env, context)
 }
 
-/**
- * The network of the client's address: an IPv4 address, or the first 64 bits of an IPv6 address, because one subscriber can
- * use every address below them.
- */
+/** The network of the address that the platform saw. */
 export function networkOf(request: Request): string {
-  const address = request.headers.get('cf-connecting-ip') ?? ''
-  if (!address.includes(':')) return address
-  const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)
-  if (mapped) return mapped[1]!
-  const [head = '', tail = ''] = address.split('::')
-  const groups = (part: string) => (part === '' ? [] : part.split(':'))
-  const missing = address.includes('::') ? 8 - groups(head).length - groups(tail).length : 0
-  const all = [...groups(head), ...Array<string>(Math.max(missing, 0)).fill('0'), ...groups(tail)]
-  return `${all
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
+  return networkOfAddress(request.headers.get('cf-connecting-ip') ?? '')
 }

@@ -39,8 +39,6 @@ export const settingsDefaults = {
   password_min_length: 8,
   password_max_length: 64,
   confirm_email_required: false,
-  sign_up_enabled: true,
-  audit_retention_days: 90,
 }
 
 /** Largest value of both length fields, in code points. Contract, "Settings document", sets it. */

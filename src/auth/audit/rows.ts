@@ -18,7 +18,7 @@ export interface Entry {
   details?: Record<string, unknown>
 }
 
-/** Who acts on the management surface: an operator under their own id, or the service-role key (contract 9.7). */
+/** The actor of a management call: an operator under their own id, or the service-role key (contract 9.7). */
 export const actorOf = (operator: UserT | null): Entry['actor'] =>
   operator ? { type: 'operator', id: operator.id } : { type: 'service' }
 

@@ -52,7 +52,7 @@ export async function isPassword(password: string, phc: string | undefined): Pro
 }
 
 /** Whether a hash was made as new ones are: one that was not is replaced at the next sign-in. */
-export async function isCurrent(phc: string): Promise<boolean> {
+export function isCurrent(phc: string): boolean {
   const { memorySize, passes, parallelism } = cost
   return phc.startsWith(`$argon2id$v=19$m=${memorySize},t=${passes},p=${parallelism}$`)
 }

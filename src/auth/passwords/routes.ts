@@ -64,7 +64,7 @@ export class PasswordsController {
     const client = clientOf(request, requestId)
     const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
     const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
-    const renewed = (await isCurrent(phc)) ? undefined : await hashPassword(password)
+    const renewed = isCurrent(phc) ? undefined : await hashPassword(password)
     // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
     const user = await this.users.lockWithPassword(checked.id, phc)
     if (!user) throw authError('invalid_credentials')

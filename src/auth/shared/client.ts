@@ -1,3 +1,5 @@
+import { networkOfAddress } from '../../wire/network.ts'
+
 /** Where a request came from, for sessions, limits and the audit trail. */
 export interface ClientInfo {
   /** The address that the platform saw, or `null` where it saw none. */
@@ -29,16 +31,10 @@ function isAddress(text: string): boolean {
 }
 
 /**
- * The network that attempts are counted under: an IPv4 address, or the first 64 bits of an IPv6 address, because a subscriber has at
- * least so many addresses. A loopback address names no client: it is the local stack's, or a proxy's on the same machine.
+ * The network that attempts are counted under. A loopback address names no client: it is the local stack's, or a proxy's on the same
+ * machine.
  */
-export function networkOf({ ip: seen }: ClientInfo): string | undefined {
-  const ip = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(seen ?? '')?.[1] ?? seen // an IPv4 address as IPv6 writes it
-  if (ip === null || ip === '::1' || ip.startsWith('127.')) return undefined
-  if (!ip.includes(':')) return ip
-  const { hostname } = new URL(`http://[${ip}]/`)
-  const [head = '', tail] = hostname.slice(1, -1).split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length)
-  return [...groups, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])].slice(0, 4).join(':')
+export function networkOf({ ip }: ClientInfo): string | undefined {
+  const network = ip === null || ip === '::1' ? undefined : networkOfAddress(ip)
+  return network?.startsWith('127.') ? undefined : network
 }
