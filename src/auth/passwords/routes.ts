@@ -1,14 +1,12 @@
 import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
-import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
-import { Limits } from '../limits/rows.ts'
+import { SignUps } from '../limits/sign-ups.ts'
 import { Challenges, Factors } from '../mfa/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
-import { SettingsRows } from '../settings/rows.ts'
-import { type ClientInfo, clientOf, networkOf } from '../shared/client.ts'
+import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { Users } from '../users/rows.ts'
 import { PasswordChecks } from './checks.ts'
@@ -26,11 +24,10 @@ export class PasswordsController {
     private readonly challenges: Challenges,
     private readonly checks: PasswordChecks,
     private readonly factors: Factors,
-    private readonly limits: Limits,
     private readonly passwords: Passwords,
     private readonly sessions: Sessions,
-    private readonly settings: SettingsRows,
     private readonly signIns: SignIn,
+    private readonly signUps: SignUps,
     private readonly users: Users,
   ) {}
 
@@ -42,7 +39,7 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const client = clientOf(request, requestId)
-    const settings = await this.admitSignUp(password, client)
+    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
     const phc = await hashPassword(password)
     const user = await this.users.create(email, data)
     if (user) {
@@ -85,7 +82,7 @@ export class PasswordsController {
     const { id, isGuest } = await Database.$apart((sql) => this.sessions.caller(sql))
     if (!isGuest) throw authError('not_anonymous')
     const client = clientOf(request, requestId)
-    const settings = await this.admitSignUp(password, client)
+    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, email, data)
     if (user === 'not_anonymous') throw authError('not_anonymous')
@@ -128,19 +125,6 @@ export class PasswordsController {
       { mfa_required: true, challenge_id, factors: shown },
       { status: 202, headers: { 'cache-control': 'no-store' } },
     )
-  }
-
-  /** Refuses a sign-up as far as that is possible before the password is hashed. @throws HttpError 400, 403 `sign_up_disabled`, 429 */
-  private async admitSignUp(password: string, client: ClientInfo): Promise<Settings> {
-    const { document, refused } = await Database.$apart(async (sql) => {
-      const { document } = await this.settings.read(sql)
-      if (document.sign_up_enabled === false) throw authError('sign_up_disabled')
-      requirePasswordFits(password, document)
-      const network = networkOf(client)
-      return { document, refused: network && (await this.limits.take(sql, 'sign_up_per_address', network, document)) }
-    })
-    if (refused) throw refused
-    return document
   }
 
   private note(
