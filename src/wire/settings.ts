@@ -1,5 +1,6 @@
 /** The settings document of an environment (contract, "Settings document"; contract 9.8). */
 import type { FieldError } from './envelope.ts'
+import { isMailAddress } from './mail-address.ts'
 
 export interface Settings {
   password_min_length?: number
@@ -12,9 +13,35 @@ export interface Settings {
   audit_retention_days?: number
   /** Days that a signing key signs before it is rotated. */
   signing_key_rotation_days?: number
+  /** Name of the project in messages and pages. The default is the host of `site_url`. */
+  site_name?: string
+  /** The address that messages name for questions. */
+  support_email?: string
+  /** How mail leaves the stack. The default is none: the local stack captures mail, and every other one keeps it queued. */
+  mail?: MailSettings
+  /** Addresses below which an application may be sent back to after a sign-in with a provider. */
+  redirect_allow_list?: string[]
+  /** Address of a range service of breached passwords, which gets 5 digits of a SHA-1. The default is no such check. */
+  breach_check_url?: string
   /** Limits that differ from their defaults. */
   rate_limits?: Partial<Record<LimitName, AttemptLimit>>
 }
+
+/** The sender of a stack's mail. */
+export type MailSettings = { from: string; reply_to?: string } & (
+  | { transport: 'console' }
+  /** `tls` is TLS from the first byte (port 465), `starttls` upgrades (587), `none` is for loopback and private networks. */
+  | {
+      transport: 'smtp'
+      host: string
+      port: number
+      security?: 'tls' | 'starttls' | 'none'
+      username?: string
+      credential_ref?: string
+    }
+  /** Posts each message as JSON to the address, with the credential as a Bearer token. */
+  | { transport: 'http'; url: string; credential_ref?: string }
+)
 
 /** How many attempts fit into a period, and how fast they come back: a limit refills at a steady rate. */
 export interface AttemptLimit {
@@ -30,6 +57,9 @@ export const limitsDefaults = {
   sign_up_per_address: { attempts: 10, seconds: 3600 },
   second_factor_per_account: { attempts: 10, seconds: 900 },
   refresh_per_session: { attempts: 60, seconds: 60 },
+  mail_per_recipient: { attempts: 3, seconds: 60 },
+  mail_per_address: { attempts: 30, seconds: 3600 },
+  code_per_recipient: { attempts: 10, seconds: 900 },
 } as const satisfies Record<string, AttemptLimit>
 
 export type LimitName = keyof typeof limitsDefaults
@@ -40,6 +70,9 @@ export const settingsDefaults = {
   password_max_length: 64,
   confirm_email_required: false,
 }
+
+/** Entries of `redirect_allow_list`: each sign-in with a provider compares with all of them. */
+const mostRedirects = 100
 
 /** Largest value of both length fields, in code points. Contract, "Settings document", sets it. */
 const longestPassword = 64
@@ -67,6 +100,21 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
     isValid: (value) => isWhole(value, 1, 3650),
     reason: 'signing_key_rotation_days must be a whole number from 1 to 3650',
   },
+  site_name: {
+    isValid: (value) => isLine(value, 100),
+    reason: 'site_name must be one line of at most 100 characters',
+  },
+  support_email: { isValid: isMailbox, reason: 'support_email must be an email address' },
+  mail: {
+    isValid: isMail,
+    reason:
+      'mail must be { "from", "reply_to"?, "transport": "console" }, or with "transport": "smtp" also "host", "port", "security"?, "username"?, "credential_ref"?, or with "transport": "http" also "url", "credential_ref"?',
+  },
+  redirect_allow_list: {
+    isValid: isRedirects,
+    reason: `redirect_allow_list must be a list of at most ${mostRedirects} absolute URLs without a query or a fragment`,
+  },
+  breach_check_url: { isValid: isSite, reason: 'breach_check_url must be an http or https URL' },
   rate_limits: {
     isValid: isLimits,
     reason: `rate_limits must be an object of ${Object.keys(limitsDefaults).join(', ')}, each { "attempts": 1 to 10000, "seconds": 1 to 86400 }`,
@@ -118,6 +166,56 @@ function isLimits(value: unknown): boolean {
     const { attempts, seconds, ...others } = limit as Record<string, unknown>
     return Object.keys(others).length === 0 && isWhole(attempts, 1, 10_000) && isWhole(seconds, 1, 86_400)
   })
+}
+
+function isLine(value: unknown, most: number): boolean {
+  return typeof value === 'string' && value.isWellFormed() && /^[^\x00-\x1f\x7f]+$/.test(value) && value.length <= most
+}
+
+/** An address, or a name with an address in angle brackets. */
+function isMailbox(value: unknown): boolean {
+  if (!isLine(value, 320)) return false
+  const [, inBrackets] = /^[^<>",]*<([^<>]+)>$/.exec(value as string) ?? []
+  return isMailAddress(inBrackets ?? (value as string))
+}
+
+function isMail(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { transport, from, reply_to, ...others } = value as Record<string, unknown>
+  const form = typeof transport === 'string' && Object.hasOwn(mailForms, transport) ? mailForms[transport] : undefined
+  if (!form || !isMailbox(from) || (reply_to !== undefined && !isMailbox(reply_to))) return false
+  const isKnown = Object.entries(others).every(([name, one]) => Object.hasOwn(form, name) && form[name]!.isValid(one))
+  return isKnown && Object.entries(form).every(([name, { isRequired }]) => !isRequired || Object.hasOwn(others, name))
+}
+
+interface MailField {
+  isValid: (value: unknown) => boolean
+  isRequired?: true
+}
+
+const credentialRef: MailField = {
+  isValid: (value) => typeof value === 'string' && /^[a-z0-9][a-z0-9._-]{0,62}$/.test(value),
+}
+
+/** The fields of each transport beside those of all. */
+const mailForms: Record<string, Record<string, MailField>> = {
+  console: {},
+  smtp: {
+    host: { isValid: (value) => typeof value === 'string' && /^[A-Za-z0-9.:_-]{1,253}$/.test(value), isRequired: true },
+    port: { isValid: (value) => isWhole(value, 1, 65_535), isRequired: true },
+    security: { isValid: (value) => value === 'tls' || value === 'starttls' || value === 'none' },
+    username: { isValid: (value) => isLine(value, 320) },
+    credential_ref: credentialRef,
+  },
+  http: { url: { isValid: isSite, isRequired: true }, credential_ref: credentialRef },
+}
+
+function isRedirects(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > mostRedirects) return false
+  return value.every(
+    (one) =>
+      isLine(one, 2_000) && /^[a-z][a-z0-9+.-]*:\/\/[^?#\s]*$/i.test(one) && !/^(?:javascript|data|file):/i.test(one),
+  )
 }
 
 function isSite(value: unknown): boolean {

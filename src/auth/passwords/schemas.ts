@@ -1,5 +1,6 @@
 /** Schemas of the bodies of `passwords/routes.ts`. */
 import * as v from 'valibot'
+import { email } from '../shared/fields.ts'
 
 /** UTF-16 units of the longest password that is read: policies allow 64 characters, and hashing 1 KiB costs no more than 1 byte. */
 const longestPassword = 1_024
@@ -7,7 +8,6 @@ const longestPassword = 1_024
 /** Bytes of JSON that a sign-up may hand to the project's hook (contract 2.14). */
 const longestData = 4_096
 
-const email = v.pipe(v.string(), v.trim(), v.toLowerCase(), v.maxLength(254), v.email('this is no email address'))
 const password = v.pipe(v.string(), v.maxLength(longestPassword))
 
 const data = v.pipe(

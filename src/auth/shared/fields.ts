@@ -1,0 +1,14 @@
+/** Schemas of fields that several routes take. */
+import * as v from 'valibot'
+import { mailAddress } from '../../wire/mail-address.ts'
+
+/** An email address, in the form in which it is stored and compared. */
+export const email = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const address = mailAddress(dataset.value)
+    if (address !== undefined) return address
+    addIssue({ message: 'this is no email address' })
+    return NEVER
+  }),
+)
