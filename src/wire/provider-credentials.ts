@@ -4,7 +4,7 @@ import { Faults, isObject, unknownReason } from './faults.ts'
 import { type ProviderName, providerNamed } from './providers.ts'
 
 /** The one kind of credential that each provider takes. */
-export const credentialKinds = {
+const credentialKinds = {
   google: 'oauth_client_secret',
   apple: 'signing_key',
   microsoft: 'oauth_client_secret',

@@ -230,7 +230,8 @@ function readClient(
     client['credential_ref'] ??= client['key']
     client['return_uris'] ??= []
   }
-  return client as unknown as ProviderClient
+  const present = fields.filter(({ name }) => client[name] !== undefined)
+  return Object.fromEntries(present.map(({ name }) => [name, client[name]])) as unknown as ProviderClient
 }
 
 /** Contract 9.5: `tenant_id` goes with `tenant` alone. */

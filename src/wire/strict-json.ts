@@ -3,16 +3,16 @@
  * readers of one document may see different values. The auth module and the command line refuse such documents with this reader.
  */
 
-export type JsonPath = readonly (string | number)[]
+type JsonPath = readonly (string | number)[]
 
-export interface JsonPlace {
+interface JsonPlace {
   /** Counts from 1. */
   line: number
   /** Counts UTF-16 units from 1. */
   column: number
 }
 
-export interface JsonFault extends JsonPlace {
+interface JsonFault extends JsonPlace {
   kind: 'syntax' | 'nesting' | 'duplicate' | 'null'
   path: JsonPath
   /** A sentence without the values of the document. */
@@ -20,7 +20,7 @@ export interface JsonFault extends JsonPlace {
 }
 
 export interface StrictJson {
-  /** What `JSON.parse` makes of the document, or `undefined` where a fault of its syntax or nesting ended the reading. */
+  /** The value that `JSON.parse` gives, or `undefined` where a fault of syntax or nesting ended the reading. */
   value: unknown
   /** In the order of the document, at most 50. */
   faults: JsonFault[]
@@ -80,10 +80,13 @@ class Reader {
   /** Names and indices that lead to the value which is read now. */
   private readonly path: (string | number)[] = []
 
-  constructor(
-    private readonly text: string,
-    private readonly hasNull: boolean,
-  ) {}
+  private readonly text: string
+  private readonly hasNull: boolean
+
+  constructor(text: string, hasNull: boolean) {
+    this.text = text
+    this.hasNull = hasNull
+  }
 
   document(): Read {
     this.skipBlanks()

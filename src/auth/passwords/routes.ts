@@ -1,8 +1,10 @@
 import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
+import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
 import { Challenges, Factors } from '../mfa/rows.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -25,6 +27,7 @@ export class PasswordsController {
     private readonly checks: PasswordChecks,
     private readonly factors: Factors,
     private readonly passwords: Passwords,
+    private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
@@ -39,7 +42,7 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    const settings = await this.admit(client, password)
     const phc = await hashPassword(password)
     const user = await this.users.create(email, data)
     if (user) {
@@ -59,7 +62,10 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | Response> {
     const client = clientOf(request, requestId)
-    const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
+    const find = async (users: Users, sql: Parameters<Users['byEmail']>[1]) => {
+      await this.providers.requireEnabled('email', sql)
+      return users.byEmail(email, sql)
+    }
     const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
     const renewed = isCurrent(phc) ? undefined : await hashPassword(password)
     // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
@@ -82,7 +88,7 @@ export class PasswordsController {
     const { id, isGuest } = await Database.$apart((sql) => this.sessions.caller(sql))
     if (!isGuest) throw authError('not_anonymous')
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    const settings = await this.admit(client, password)
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, email, data)
     if (user === 'not_anonymous') throw authError('not_anonymous')
@@ -114,6 +120,14 @@ export class PasswordsController {
     await this.challenges.forget(id) // they were begun with the old password
     await this.sessions.endAll(id, 'password_changed', sessionId)
     await this.note('password.changed', id, client)
+  }
+
+  /** @throws HttpError 403 `provider_disabled` or `sign_up_disabled`, 400 `invalid_password`, 429 `rate_limited` */
+  private admit(client: ClientInfo, password: string): Promise<Settings> {
+    return this.signUps.admit(client, async (settings, sql) => {
+      await this.providers.requireEnabled('email', sql)
+      requirePasswordFits(password, settings)
+    })
   }
 
   /** The password was right, and a second factor is asked for: there is no session yet. */
