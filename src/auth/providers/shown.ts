@@ -70,6 +70,8 @@ function isConfigured({ name, browser_clients, native_clients, config }: Provide
   return browser_clients.length + native_clients.length > 0
 }
 
+const guid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
+
 function problemsOf(provider: Provider): string[] {
   const { name, browser_clients, native_clients, config, credentials, mail_credential } = provider
   const isMissing = (ref: unknown) => typeof ref === 'string' && !credentials.some((one) => one.name === ref)
@@ -88,5 +90,9 @@ function problemsOf(provider: Provider): string[] {
     ...(enabled.length === 0 ? ['no_enabled_client'] : []),
     ...[...new Set(missing)].map((ref) => `credential_missing:${ref}`),
     ...browsers.filter(({ return_uris }) => !return_uris?.length).map(({ key }) => `redirect_unset:${key}`),
+    // tokens name the directory by its id, so a domain name admits nobody
+    ...enabled
+      .filter(({ tenant_id }) => tenant_id !== undefined && !guid.test(tenant_id))
+      .map(({ key }) => `tenant_id_not_a_guid:${key}`),
   ]
 }

@@ -325,6 +325,11 @@ describe('a configuration', () => {
     for (const [name, document] of Object.entries(documents)) {
       expect((await configure(name, document)).json).toMatchObject(document)
     }
+    // tokens of Microsoft name the directory by its id alone
+    expect((await get('/microsoft')).json.problems).toEqual(['credential_missing:web', 'tenant_id_not_a_guid:web'])
+    const [client] = documents.microsoft.browser_clients
+    await configure('microsoft', { browser_clients: [{ ...client, tenant_id: crypto.randomUUID() }] })
+    expect((await get('/microsoft')).json.problems).toEqual(['credential_missing:web'])
   })
 
   it('problems tell what keeps a sign-in from working', async () => {
