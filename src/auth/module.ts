@@ -9,6 +9,7 @@ import { LoginsModule } from './logins/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
@@ -26,6 +27,7 @@ import { VaultModule } from './vault/module.ts'
     MfaModule,
     OperatorsModule,
     PasswordsModule,
+    ProvidersModule,
     RolesModule,
     SessionsModule,
     SettingsModule,
