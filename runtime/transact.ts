@@ -4,37 +4,59 @@ import type { Call } from './call.ts'
 import { callerHeader, callerOf } from './caller.ts'
 import type { RequestDatabase } from './database/transaction.ts'
 import { stackUrl, textBinding } from './env.ts'
+import { errorFields } from './log.ts'
 
 /** Carries the request to the ambient services. Absent where no code uses one, because every await then costs less. */
 export type Scope = typeof scope | undefined
 
 /** Commits both transactions when the work returns, and rolls them back when it throws (contract 2.4). */
-export async function inTransaction<T>(
-  scope: Scope,
-  call: Call,
-  database: RequestDatabase,
-  work: () => Promise<T>,
-): Promise<T> {
-  const current = scope && {
-    requestId: call.requestId,
-    env: call.env,
-    log: call.log,
-    caller: database.caller,
-    service: database.service,
-    apart: database.apart,
-    manage: manager(call),
-    isOver: false,
+export type InTransaction = <T>(call: Call, database: RequestDatabase, work: () => Promise<T>) => Promise<T>
+
+/** Works of one request that may wait for its commit: each holds memory until then. */
+const mostAfterCommit = 100
+
+/** @param openDatabase opens the transactions of work that runs after a commit. */
+export function createTransactions(scope: Scope, openDatabase: (call: Call) => RequestDatabase): InTransaction {
+  const inTransaction: InTransaction = async (call, database, work) => {
+    const later: (() => Promise<unknown>)[] = []
+    const current = scope && {
+      requestId: call.requestId,
+      env: call.env,
+      log: call.log,
+      caller: database.caller,
+      service: database.service,
+      apart: database.apart,
+      afterCommit(work: () => Promise<unknown>) {
+        if (later.length >= mostAfterCommit)
+          throw new Error(`a request may leave ${mostAfterCommit} works for after its commit`)
+        later.push(work)
+      },
+      manage: manager(call),
+      isOver: false,
+    }
+    try {
+      const response = await (scope && current ? scope.run(current, work) : work())
+      await database.commit()
+      if (later.length > 0) call.waitUntil(runLater(call, later))
+      return response
+    } catch (error) {
+      await database.rollback()
+      throw error
+    } finally {
+      if (current) current.isOver = true
+    }
   }
-  try {
-    const response = await (scope && current ? scope.run(current, work) : work())
-    await database.commit()
-    return response
-  } catch (error) {
-    await database.rollback()
-    throw error
-  } finally {
-    if (current) current.isOver = true
+
+  /** Each work has its own scope and transactions, and one that fails stops no other (contract 2.16). */
+  async function runLater(call: Call, works: readonly (() => Promise<unknown>)[]): Promise<void> {
+    for (const work of works) {
+      await inTransaction(call, openDatabase(call), work).catch((error: unknown) => {
+        call.log('error', 'work after the commit failed: the request itself is committed', errorFields(error))
+      })
+    }
   }
+
+  return inTransaction
 }
 
 /** Calls the auth worker. The service-role key is sent only over the `AUTH` binding (contract 2.5). */

@@ -17,7 +17,7 @@ import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
 import type { RouteTable, RpcMethod } from './table.ts'
-import { inTransaction } from './transact.ts'
+import { createTransactions } from './transact.ts'
 
 export interface Worker {
   fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response>
@@ -29,6 +29,8 @@ export interface Worker {
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
   const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, createScheduled } = emitted
+  const openUnbound = (call: Call) => openDatabase(call, table.databaseRoles, null)
+  const inTransaction = createTransactions(scope, openUnbound)
   const instance = createContainer(emitted.builders, scope)
   const validators = createValidators(emitted.schemas)
   const boot = createBoot(table, webhooks?.nameSecrets)
@@ -38,13 +40,12 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     store: webhooks.store,
     run(call, isReadOnly, work) {
       const database = openDatabase(call, table.databaseRoles, null, { isReadOnly })
-      return inTransaction(scope, call, database, () => work(database))
+      return inTransaction(call, database, () => work(database))
     },
   })
 
   function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
-    const database = openDatabase(call, table.databaseRoles, null)
-    return inTransaction(scope, call, database, async () => invoke(instance(target), handler, values))
+    return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
   }
 
   async function answer(call: Call): Promise<Response> {
@@ -68,7 +69,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const body = await readBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
-    return inTransaction(scope, call, database, async () => {
+    return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants() : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended

@@ -105,10 +105,27 @@ export const Database: DatabaseSession & {
    * ```
    */
   $apart<T>(work: (sql: DatabaseSession['sql']) => Promise<T>): Promise<T>
+  /**
+   * Leaves `work` for the time after the commit (contract 2.16). It runs when the transactions of the request are committed, after the
+   * answer was sent, and not at all where the request fails. It has transactions of its own, without a user. What it throws is only
+   * logged, and a worker that is stopped meanwhile drops it: write what must not be lost into a row, and let a `@Cron` method find it.
+   *
+   * @throws Error for more than 100 works of one request.
+   *
+   * @example
+   * ```ts
+   * async function place(sku: string) {
+   *   const [order] = await Database.sql<{ id: string }>`insert into orders (sku) values (${sku}) returning id`
+   *   Database.$afterCommit(() => fetch(`https://warehouse.example/pick/${order!.id}`, { method: 'POST' }))
+   * }
+   * ```
+   */
+  $afterCommit(work: () => Promise<unknown>): void
 } = {
   ...databaseOver(() => currentScope('Database').caller),
   $asService: () => service,
   $apart: async (work) => currentScope('Database').apart((queries) => work(databaseOver(() => queries).sql)),
+  $afterCommit: (work) => currentScope('Database').afterCommit(work),
 }
 
 function line(level: LogLevel) {

@@ -30,6 +30,8 @@ export interface RequestScope {
    * independently of the request.
    */
   apart<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  /** Runs `work` in a scope and transactions of its own, once those of this request are committed. */
+  afterCommit(work: () => Promise<unknown>): void
   /**
    * Calls the auth worker's management surface with the service-role key.
    *

@@ -20,6 +20,7 @@ function request(env: Record<string, unknown> = {}, answers: Response[] = []): R
     caller: session('caller'),
     service: session('service'),
     apart: async (work) => work(session('apart')),
+    afterCommit: (work) => void work(),
     manage: async (...call) => {
       asked.push(call)
       return answers.shift() ?? new Response(null, { status: 204 })

@@ -1,6 +1,7 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
@@ -10,7 +11,7 @@ import { Challenges, Factors, Recovery } from './rows.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, ProvidersModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, LimitsModule, MailModule, ProvidersModule, SessionsModule, SettingsModule, UsersModule],
   controllers: [MfaController],
   providers: [Challenges, Factors, Recovery],
   exports: [Challenges, Factors],

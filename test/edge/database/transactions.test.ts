@@ -13,6 +13,29 @@ function run(person: Person, statements: { text: string; values?: unknown[] }[],
   return probe.call(`/sql/${as}`, { token: person.token, json: statements })
 }
 
+describe('2.16 work for after the commit', () => {
+  const after = (text: string, token: string, query = '') =>
+    probe.call(`/mine/after/${text}${query}`, { method: 'POST', token })
+  const of = async (text: string) => (await notes()).filter((note) => note.startsWith(text)).sort()
+
+  it('sees what the request wrote, has no user, and fails alone', async () => {
+    const { token } = await probe.signUp()
+    const text = randomUUID()
+    expect((await after(text, token)).status).toBe(204)
+    await vi.waitFor(async () => expect(await of(text)).toEqual([`${text} 1 seen by none`, `${text} written`]))
+    await probe.logged(({ message }) => String(message).startsWith('work after the commit failed'))
+  })
+
+  it('does not run where the request fails', async () => {
+    const { token } = await probe.signUp()
+    const [failing, later] = [randomUUID(), randomUUID()]
+    expect((await after(failing, token, '?fails=1')).status).toBe(500)
+    expect((await after(later, token)).status).toBe(204)
+    await vi.waitFor(async () => expect(await of(later)).toHaveLength(2))
+    expect(await of(failing)).toEqual([])
+  })
+})
+
 describe('2.4 the transaction is the request', () => {
   it('a handler that returns has written, one that throws has not: with both connections', async () => {
     const person = await probe.signUp()

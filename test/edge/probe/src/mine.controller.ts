@@ -45,4 +45,22 @@ export class MineController {
     for (let rest = Number(seconds); rest > 0; rest -= 5)
       await Database.sql`select pg_sleep(${Math.min(rest, 5)}::float8)`
   }
+
+  /** Leaves work for after the commit, and reads there what the request has written. */
+  @Post('after/:text')
+  async after(@Param('text') text: string, @User() { id }: UserT, @Query('fails') fails: string | undefined) {
+    const note = (what: string) =>
+      Database.$asService().sql`insert into notes (owner, text) values (${id}, ${`${text} ${what}`})`
+    Database.$afterCommit(async () => {
+      await note('lost')
+      throw new Error('this work fails')
+    })
+    Database.$afterCommit(async () => {
+      const seen = await Database.$asService().sql`select from notes where text = ${`${text} written`}`
+      const [caller] = await Database.sql<{ uid: string | null }>`select auth.uid() as uid`
+      await note(`${seen.length} seen by ${caller!.uid ?? 'none'}`)
+    })
+    await note('written')
+    if (fails) throw new Error('the request fails')
+  }
 }
