@@ -8,6 +8,7 @@ import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -15,6 +16,7 @@ import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
+import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
@@ -26,6 +28,7 @@ import { VaultModule } from './vault/module.ts'
     LoginsModule,
     MfaModule,
     OperatorsModule,
+    PasskeysModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,
@@ -33,6 +36,7 @@ import { VaultModule } from './vault/module.ts'
     SettingsModule,
     UsersModule,
     VaultModule,
+    WebauthnModule,
   ],
 })
 export class AuthModule {}

@@ -4,14 +4,15 @@ import { LimitsModule } from '../limits/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
+import { WebauthnModule } from '../webauthn/module.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
+import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, LimitsModule, SessionsModule, SettingsModule, UsersModule, WebauthnModule],
   controllers: [MfaController],
-  providers: [Challenges, Factors, Recovery],
-  exports: [Challenges, Factors],
+  providers: [Challenges, Factors, Recovery, SecondStep],
 })
 export class MfaModule {}

@@ -12,3 +12,6 @@ export const email = v.pipe(
     return NEVER
   }),
 )
+
+/** What a person calls a factor of theirs. */
+export const label = v.optional(v.pipe(v.string(), v.trim(), v.maxLength(100)), '')

@@ -126,6 +126,14 @@ export class Users {
     return user
   }
 
+  /** The user, locked, so that a sign-in and the user's being disabled follow each other. */
+  async lock(id: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where id = ${id} for no key update of users`
+    return user
+  }
+
   /** @throws HttpError 404 `user_not_found` */
   async require(id: string): Promise<void> {
     const rows = userId.test(id) ? await Database.$asService().sql`select from auth.users where id = ${id}` : []
