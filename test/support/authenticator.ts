@@ -1,4 +1,4 @@
-/** A software authenticator and the browser before it (WebAuthn level 3): ES256 keys, real CBOR, authenticator data and signatures. */
+/** A software authenticator and the browser before it (WebAuthn level 3): real keys, CBOR, authenticator data and signatures. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
 /** What `navigator.credentials.create()` and `get()` take, as JSON. */
@@ -45,10 +45,49 @@ interface Flags {
   bs: boolean
 }
 
+/** `RSA1024` is RS256 with a modulus that is too short. */
+export type KeyType = 'ES256' | 'EdDSA' | 'RS256' | 'RSA1024'
+
 type Cbor = number | string | Uint8Array | Map<number | string, Cbor>
 
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest()
+
+/** A key pair, and its public half as COSE has it (RFC 9053). */
+function newKey(type: KeyType): { privateKey: KeyObject; cose: Map<number | string, Cbor> } {
+  const decoded = (text: string | undefined) => Buffer.from(text!, 'base64url')
+  if (type === 'ES256') {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { x, y } = publicKey.export({ format: 'jwk' })
+    const members: [number, Cbor][] = [
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, decoded(x)],
+      [-3, decoded(y)],
+    ]
+    return { privateKey, cose: new Map(members) }
+  }
+  if (type === 'EdDSA') {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const members: [number, Cbor][] = [
+      [1, 1],
+      [3, -8],
+      [-1, 6],
+      [-2, decoded(publicKey.export({ format: 'jwk' }).x)],
+    ]
+    return { privateKey, cose: new Map(members) }
+  }
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: type === 'RS256' ? 2048 : 1024 })
+  const { n, e } = publicKey.export({ format: 'jwk' })
+  const members: [number, Cbor][] = [
+    [1, 3],
+    [3, -257],
+    [-1, decoded(n)],
+    [-2, decoded(e)],
+  ]
+  return { privateKey, cose: new Map(members) }
+}
 
 export class Authenticator {
   readonly id = randomBytes(32)
@@ -61,18 +100,14 @@ export class Authenticator {
   readonly #origin: string
 
   /** @param origin of the page. @param counter 0 keeps none, and any other number grows. */
-  constructor(origin: string, { counter = 0, ...flags }: Partial<Flags> & { counter?: number } = {}) {
+  constructor(
+    origin: string,
+    { counter = 0, key = 'ES256', ...flags }: Partial<Flags> & { counter?: number; key?: KeyType } = {},
+  ) {
     this.#origin = origin
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const { x, y } = publicKey.export({ format: 'jwk' })
+    const { privateKey, cose } = newKey(key)
     this.#key = privateKey
-    this.#publicKey = new Map<number, Cbor>([
-      [1, 2],
-      [3, -7],
-      [-1, 1],
-      [-2, Buffer.from(x!, 'base64url')],
-      [-3, Buffer.from(y!, 'base64url')],
-    ])
+    this.#publicKey = cose
     this.#flags = { up: true, uv: true, be: true, bs: true, ...flags }
     this.counter = counter
   }
@@ -92,7 +127,11 @@ export class Authenticator {
     const authData = Buffer.concat([this.#authenticatorData(lies.rpId ?? options.rp!.id, lies, 0x40), attested])
     const statement = new Map<string, Cbor>()
     if (lies.selfAttested) {
-      const signature = sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#key)
+      const signature = sign(
+        this.#key.asymmetricKeyType === 'ed25519' ? null : 'sha256',
+        Buffer.concat([authData, sha256(clientData)]),
+        this.#key,
+      )
       if (lies.tamper?.attestation === 'statement') signature[signature.length - 1]! ^= 1
       statement.set('alg', -7).set('sig', signature)
     } else if (lies.tamper?.attestation === 'statement') statement.set('sig', randomBytes(70))
@@ -123,7 +162,11 @@ export class Authenticator {
     const clientData = this.#clientData('webauthn.get', options, lies)
     if (lies.counter === undefined && this.counter > 0) this.counter++
     const authenticatorData = this.#authenticatorData(lies.rpId ?? options.rpId!, lies)
-    const signature = sign('sha256', Buffer.concat([authenticatorData, sha256(clientData)]), this.#key)
+    const signature = sign(
+      this.#key.asymmetricKeyType === 'ed25519' ? null : 'sha256',
+      Buffer.concat([authenticatorData, sha256(clientData)]),
+      this.#key,
+    )
     if (lies.tamper?.signature) signature[signature.length - 1]! ^= 1
     if (lies.tamper?.authenticatorData) authenticatorData[36]! ^= 64
     const userHandle = lies.userHandle === undefined ? this.userHandle : lies.userHandle

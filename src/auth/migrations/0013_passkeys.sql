@@ -27,7 +27,7 @@ drop index auth.mfa_factors_one_verified;
 create unique index mfa_factors_one_verified on auth.mfa_factors (user_id) where status = 'verified' and type = 'totp';
 create unique index mfa_factors_credential on auth.mfa_factors (credential_id) where credential_id is not null;
 
--- What an authenticator has to sign: good for one attempt of one purpose, within 5 minutes. `bound_to` is the session that asked for an
+-- Challenges that authenticators sign: each is good for one attempt of one purpose, within 5 minutes. `bound_to` is the session that asked for an
 -- enrolment or a step-up, or the sign-in that waits for its second factor. A sign-in with a passkey names no account beforehand.
 create table auth.webauthn_challenges (
   id text primary key,

@@ -100,7 +100,7 @@ export class PasskeySignInController {
     private readonly users: Users,
   ) {}
 
-  /** The options for `navigator.credentials.get()`. They are the same for everybody, and tell of no account. */
+  /** The options for `navigator.credentials.get()`. They depend on no account. */
   @Post('options')
   async signInOptions(@Req() request: Request, @RequestId() requestId: string): Promise<Begun<RequestOptions>> {
     return this.ceremonies.beginSignIn(await this.ceremonies.admit(clientOf(request, requestId)))
@@ -148,7 +148,7 @@ export class PasskeySignInController {
   }
 }
 
-/** What `POST /auth/mfa/challenge` and `POST /auth/mfa/step-up` need before they take a passkey. */
+/** Options of the passkeys that `POST /auth/mfa/challenge` and `POST /auth/mfa/step-up` take. */
 @Controller('/auth/mfa')
 export class PasskeyOptionsController {
   constructor(

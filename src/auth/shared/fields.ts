@@ -13,5 +13,5 @@ export const email = v.pipe(
   }),
 )
 
-/** What a person calls a factor of theirs. */
+/** The name that a person gives to a second factor. */
 export const label = v.optional(v.pipe(v.string(), v.trim(), v.maxLength(100)), '')

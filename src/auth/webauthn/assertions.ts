@@ -2,11 +2,11 @@ import { Database, Injectable, Log } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import type { ClientInfo } from '../shared/client.ts'
+import type { Registration, Verified } from './credential.ts'
 import { algorithms } from './options.ts'
 import { relyingParty, userHandleOf } from './relying-party.ts'
 import { type Ceremony, Credentials, WebauthnChallenges } from './rows.ts'
 import type { Assertion, RegistrationBody } from './schemas.ts'
-import type { Registration, Verified } from './verification.ts'
 
 /** Why a ceremony failed. The audit trail has it, and the answer does not. */
 export interface Refused {
@@ -49,9 +49,8 @@ export class Assertions {
     if ((ceremony.purpose === 'sign_in' || handle !== undefined) && handle !== (await userHandleOf(userId))) {
       return { reason: 'wrong_passkey', userId }
     }
-    const verified = await this.attempt(({ verifyAssertion }) =>
-      verifyAssertion(body, known.challenge, party, credential),
-    )
+    const { verifyAssertion } = await import('./verification.ts')
+    const verified = await unlessRefused(verifyAssertion(body, known.challenge, party, credential))
     return verified ?? { reason: 'wrong_passkey', userId }
   }
 
@@ -86,23 +85,19 @@ export class Assertions {
       known: await this.challenges.consume(body.challenge_id, ceremony, sql),
     }))
     if (!known) return { reason: 'unknown_challenge' }
-    const made = await this.attempt(({ verifyRegistration }) =>
-      verifyRegistration(body, known.challenge, party, algorithms),
-    )
+    const { verifyRegistration } = await import('./verification.ts')
+    const made = await unlessRefused(verifyRegistration(body, known.challenge, party, algorithms))
     return made ? { registration: made, label: known.label } : { reason: 'wrong_passkey' }
   }
+}
 
-  /** @returns `undefined` where the check throws: parsers of a client's bytes throw all kinds of errors, and each is a refusal. */
-  private async attempt<T>(
-    check: (verification: typeof import('./verification.ts')) => Promise<T>,
-  ): Promise<T | undefined> {
-    const verification = await import('./verification.ts')
-    try {
-      return await check(verification)
-    } catch (error) {
-      Log.info('a passkey was refused', { reason: String(error).slice(0, longestReason).toWellFormed() })
-      return undefined
-    }
+/** @returns `undefined` where the check throws: parsers of a client's bytes throw all kinds of errors, and each is a refusal. */
+async function unlessRefused<T>(check: Promise<T>): Promise<T | undefined> {
+  try {
+    return await check
+  } catch (error) {
+    Log.info('a passkey was refused', { reason: String(error).slice(0, longestReason).toWellFormed() })
+    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
 /** The options that a browser takes, as JSON (WebAuthn section 5.1: `parseCreationOptionsFromJSON`, `parseRequestOptionsFromJSON`). */
+import type { NamedCredential } from './credential.ts'
 import type { RelyingParty } from './relying-party.ts'
-import type { NamedCredential } from './rows.ts'
 
 /** Milliseconds that the browser waits for the person: as long as the challenge is good. */
 const timeout = 300_000
@@ -8,7 +8,7 @@ const timeout = 300_000
 /** Signature algorithms by their COSE numbers, the preferred first: Ed25519, ES256, and RS256, which is the only one of some TPMs. */
 export const algorithms = [-8, -7, -257]
 
-export interface CredentialDescriptor {
+interface CredentialDescriptor {
   type: 'public-key'
   id: string
   transports: string[]

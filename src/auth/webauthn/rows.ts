@@ -2,7 +2,7 @@ import { Cron, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import { randomText } from '../shared/base64url.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
-import type { Registration, Verified } from './verification.ts'
+import type { Credential, NamedCredential, Registration, Verified } from './credential.ts'
 
 /** Passkeys of an account. Each enrolment and each second factor lists all of them. */
 const mostPasskeys = 20
@@ -22,20 +22,6 @@ export interface IssuedChallenge {
   id: string
   /** Base64url. */
   challenge: string
-}
-
-/** A credential as the browser's options name it. */
-export interface NamedCredential {
-  credential_id: string
-  transports: string[]
-}
-
-/** A credential that an assertion is checked against. */
-export interface Credential {
-  id: string
-  user_id: string
-  public_key: string
-  is_backup_eligible: boolean
 }
 
 @Injectable()

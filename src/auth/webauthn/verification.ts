@@ -1,5 +1,5 @@
 /**
- * What authenticators prove, checked by @simplewebauthn/server. The library brings 300 KB of parsers, so import this file on demand: the
+ * Verifies the proofs of authenticators with @simplewebauthn/server. The library brings 300 KB of parsers, so import this file on demand: the
  * bundler makes a chunk of it.
  */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
@@ -10,37 +10,12 @@ import {
   decodeCredentialPublicKey,
   isoBase64URL,
 } from '@simplewebauthn/server/helpers'
+import type { Credential, Registration, Verified } from './credential.ts'
 import type { RelyingParty } from './relying-party.ts'
-import type { Credential } from './rows.ts'
 import type { Assertion, RegistrationBody } from './schemas.ts'
 
 /** Bytes of an RSA modulus: 2,048 bits are the least that is safe, and 4,096 the most that authenticators make. */
 const modulusBytes = { least: 256, most: 512 }
-
-interface Flags {
-  /** The authenticator has checked the user, by a PIN or a biometric. Without it, whoever holds the device can use it. */
-  isUserVerified: boolean
-  /** The passkey may be copied to other devices. It is then no hardware-bound key. */
-  isBackupEligible: boolean
-  isBackedUp: boolean
-}
-
-/** A new credential. */
-export interface Registration extends Flags {
-  credentialId: string
-  publicKey: string
-  signCount: number
-  rpId: string
-  transports: string[]
-  aaguid: string
-}
-
-/** An assertion whose signature is right. Its counter has not been compared yet. */
-export interface Verified extends Flags {
-  factorId: string
-  userId: string
-  signCount: number
-}
 
 /** @param algorithms those that the options offered. @throws Error for everything that is no new credential for this challenge. */
 export async function verifyRegistration(

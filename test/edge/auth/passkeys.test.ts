@@ -225,6 +225,19 @@ describe('sign-in with a passkey', () => {
     expect(factor.last_used_at).not.toBeNull()
   })
 
+  it.each(['ES256', 'EdDSA', 'RS256'] as const)('takes %s, which the options offer', async (type) => {
+    const { key, token } = await enrolled({ key: type })
+    expect((await signIn(key)).status).toBe(200)
+    expect((await signIn(key, { tamper: { signature: true } })).json.error).toBe('invalid_passkey')
+    const { pubKeyCredParams } = (await enrolOptions(token)).options
+    expect(pubKeyCredParams.map(({ alg }: { alg: number }) => alg)).toEqual([-8, -7, -257])
+  })
+
+  it('an RSA key of 1,024 bits is refused', async () => {
+    const { token } = await shop.signUp()
+    expect((await add(token, new Authenticator(origin(), { key: 'RSA1024' }))).json.error).toBe('invalid_passkey')
+  })
+
   it('a key that is bound to its device is a hardware key', async () => {
     const { key } = await enrolled({ be: false, bs: false, counter: 7 })
     const { json } = await signIn(key)
