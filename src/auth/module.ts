@@ -3,9 +3,11 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { EmailsModule } from './emails/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
+import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
@@ -23,9 +25,11 @@ import { WebauthnModule } from './webauthn/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    EmailsModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
+    MailModule,
     MfaModule,
     OperatorsModule,
     PasskeysModule,

@@ -13,6 +13,14 @@ export const consents = {
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
 } as const
 
+export const emails = {
+  confirm: { method: 'POST', path: '/auth/email/confirm' },
+  resend: { method: 'POST', path: '/auth/email/resend' },
+  change: { method: 'POST', path: '/auth/email/change' },
+  confirmChange: { method: 'POST', path: '/auth/email/change/confirm' },
+  undo: { method: 'POST', path: '/auth/email/undo' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -44,6 +52,8 @@ export const passkeys = {
 } as const
 
 export const passwords = {
+  forgot: { method: 'POST', path: '/auth/password/forgot' },
+  reset: { method: 'POST', path: '/auth/password/reset' },
   signUp: { method: 'POST', path: '/auth/sign-up' },
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },

@@ -17,6 +17,7 @@ import { renderSVG } from 'uqr'
 import type * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -30,6 +31,7 @@ import { Users } from '../users/rows.ts'
 import { Assertions, asksForVerification, methodsOf } from '../webauthn/assertions.ts'
 import { relyingParty } from '../webauthn/relying-party.ts'
 import type { Ceremony } from '../webauthn/rows.ts'
+import { FactorChanges } from './changes.ts'
 import { Challenges, type Factor, Factors, Recovery, type RecoveryCodes } from './rows.ts'
 import { answer, enrolment, type Proof, stepUp, verification } from './schemas.ts'
 import { SecondStep } from './second-step.ts'
@@ -48,8 +50,10 @@ export class MfaController {
     private readonly assertions: Assertions,
     private readonly audit: Audit,
     private readonly challenges: Challenges,
+    private readonly changes: FactorChanges,
     private readonly factors: Factors,
     private readonly limits: Limits,
+    private readonly notices: Notices,
     private readonly recovery: Recovery,
     private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
@@ -89,7 +93,7 @@ export class MfaController {
     await this.secondStep.requireProof(id)
     if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, clientOf(request, requestId))
     await this.sessions.raise(await this.sessions.current(), ['otp'])
-    await this.note('mfa.enrolled', id, clientOf(request, requestId), { factor_id, type: 'totp' })
+    await this.changes.enrolled(id, { id: factor_id, type: 'totp' }, clientOf(request, requestId))
     return { factor_id, recovery_codes: await this.recovery.begin(id) }
   }
 
@@ -129,6 +133,10 @@ export class MfaController {
     if (!user || user.disabled_at) throw authError('invalid_challenge')
     await this.limits.forget(inRequest, 'second_factor_per_account', user.id)
     await this.note('mfa.verified', user.id, client, { method: proved.method })
+    if (proved.method === 'recovery_code') {
+      const { remaining } = (await this.recovery.countOf(user.id)) ?? { remaining: 0 }
+      await this.notices.toUser(user, 'recovery_code_used', client, { remaining: String(remaining) })
+    }
     return this.signIns.begin(user, [...new Set([...known.amr, ...proved.amr, 'mfa'])], client)
   }
 
@@ -158,7 +166,7 @@ export class MfaController {
     if (!type) throw authError('factor_not_found')
     if (type === 'webauthn') await requireWayIn(id, relyingParty((await this.settings.read()).document).id)
     if (!(await this.factors.hasVerified(id))) await this.recovery.remove(id)
-    await this.note('mfa.removed', id, clientOf(request, requestId), { factor_id: factorId, type })
+    await this.changes.removed(id, { id: factorId, type }, clientOf(request, requestId))
   }
 
   /**
@@ -218,7 +226,7 @@ export class MfaController {
   }
 
   private note(
-    event: 'mfa.enrolled' | 'mfa.verified' | 'mfa.removed' | 'mfa.recovery_codes_renewed',
+    event: 'mfa.verified' | 'mfa.recovery_codes_renewed',
     id: string,
     client: ClientInfo,
     details: Record<string, unknown> = {},

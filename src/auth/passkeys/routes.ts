@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { FactorChanges } from '../mfa/changes.ts'
 import { Challenges, type Factor, Factors, Recovery } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
@@ -26,6 +27,7 @@ export class PasskeysController {
     private readonly assertions: Assertions,
     private readonly audit: Audit,
     private readonly ceremonies: Ceremonies,
+    private readonly changes: FactorChanges,
     private readonly credentials: Credentials,
     private readonly factors: Factors,
     private readonly recovery: Recovery,
@@ -69,13 +71,7 @@ export class PasskeysController {
     if (added === 'full') throw authError('too_many_passkeys')
     await this.sessions.raise(session, methodsOf(made.registration))
     const factor = (await this.factors.ofUser(id)).find((one) => one.id === added.id)!
-    await this.audit.record({
-      event: 'mfa.enrolled',
-      actor: { type: 'user', id },
-      target: { type: 'user', id },
-      client,
-      details: { factor_id: factor.id, type: factor.type },
-    })
+    await this.changes.enrolled(id, factor, client)
     return { factor, recovery_codes: await this.recovery.begin(id) }
   }
 
