@@ -37,7 +37,7 @@ import { answer, enrolment, type Proof, stepUp, verification } from './schemas.t
 import { SecondStep } from './second-step.ts'
 import { newEnrolment } from './totp.ts'
 
-/** What was proved, and how the audit trail and the session call it. */
+/** A proof that held, as the audit trail names it and as the session does. */
 interface Proved {
   method: 'totp' | 'recovery_code' | 'webauthn'
   amr: string[]
