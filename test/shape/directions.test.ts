@@ -79,7 +79,18 @@ function circlesOf(edges: Map<string, Import[]>): string[][] {
 const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],
-  'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot', 'otpauth', 'uqr'],
+  'src/auth': [
+    '@stack/backend',
+    'src/wire',
+    'jose',
+    'argon2id',
+    'bcryptjs',
+    'bowser',
+    'node:crypto',
+    'valibot',
+    'otpauth',
+    'uqr',
+  ],
   runtime: [
     'src/sdk/scope.ts',
     'src/sdk/errors.ts',
