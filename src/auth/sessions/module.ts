@@ -4,6 +4,8 @@ import { KeysModule } from '../keys/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
+import { AdministeredSessionsController } from './administration.ts'
+import { SessionRecords } from './records.ts'
 import { RefreshController, SessionsController } from './routes.ts'
 import { Sessions } from './rows.ts'
 import { SignIn } from './sign-in.ts'
@@ -12,7 +14,7 @@ import { Tokens } from './tokens.ts'
 /** Login sessions, and the access and refresh tokens that belong to them. */
 @Module({
   imports: [AuditModule, KeysModule, LimitsModule, SettingsModule, UsersModule],
-  controllers: [RefreshController, SessionsController],
-  providers: [Sessions, SignIn, Tokens],
+  controllers: [RefreshController, SessionsController, AdministeredSessionsController],
+  providers: [SessionRecords, Sessions, SignIn, Tokens],
 })
 export class SessionsModule {}
