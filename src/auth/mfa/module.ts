@@ -4,14 +4,15 @@ import { LimitsModule } from '../limits/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
+import { AdministeredMfaController } from './administration.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
 
 /** Second factors of accounts. */
 @Module({
   imports: [AuditModule, LimitsModule, SessionsModule, SettingsModule, UsersModule],
-  controllers: [MfaController],
+  controllers: [MfaController, AdministeredMfaController],
   providers: [Challenges, Factors, Recovery],
-  exports: [Challenges, Factors],
+  exports: [Challenges, Factors, Recovery],
 })
 export class MfaModule {}

@@ -72,10 +72,11 @@ export class MfaController {
     @RequestId() requestId: string,
   ): Promise<{ factor_id: string; recovery_codes: string[] } | HttpError> {
     await requireRecent()
-    await this.count(id)
-    if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, clientOf(request, requestId))
+    const client = clientOf(request, requestId)
+    await this.count(id, client)
+    if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, client)
     await this.sessions.raise(await this.sessions.current(), 'otp')
-    await this.note('mfa.enrolled', id, clientOf(request, requestId), { factor_id })
+    await this.note('mfa.enrolled', id, client, { factor_id })
     return { factor_id, recovery_codes: await this.recovery.renew(id) }
   }
 
@@ -88,7 +89,7 @@ export class MfaController {
     @RequestId() requestId: string,
   ): Promise<undefined | HttpError> {
     const client = clientOf(request, requestId)
-    await this.count(id)
+    await this.count(id, client)
     if (!(await this.factors.check(id, code))) return this.failed(id, client)
     await this.sessions.raise(await this.sessions.current(), 'otp')
     await this.note('mfa.verified', id, client)
@@ -104,7 +105,7 @@ export class MfaController {
     const client = clientOf(request, requestId)
     const known = await Database.$apart((sql) => this.challenges.attempt(body.challenge_id, sql))
     if (!known) throw authError('invalid_challenge')
-    await this.count(known.user_id)
+    await this.count(known.user_id, client)
     const isRight =
       'code' in body
         ? await this.factors.check(known.user_id, body.code)
@@ -157,10 +158,19 @@ export class MfaController {
   }
 
   /** Counts an attempt against the account, also one that fails. @throws HttpError 429 */
-  private async count(userId: string): Promise<void> {
+  private async count(userId: string, client: ClientInfo): Promise<void> {
+    const limit = 'second_factor_per_account'
     const refused = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      return this.limits.take(sql, 'second_factor_per_account', userId, document)
+      const refused = await this.limits.take(sql, limit, userId, document)
+      if (refused && (await this.limits.isFirstRefusal(sql, limit, userId, document))) {
+        const target = { type: 'user', id: userId } as const
+        await this.audit.record(
+          { event: 'user.locked', outcome: 'failure', reason: limit, actor: { type: 'system' }, target, client },
+          sql,
+        )
+      }
+      return refused
     })
     if (refused) throw refused
   }
