@@ -112,7 +112,6 @@ export class AccountsController {
     const by = administering(operator, request, requestId)
     if (changes.length > 0) await this.note('user.updated', id, by, { changes })
     if (isDisabled) {
-      await this.challenges.forget(id)
       const ended = await this.sessions.endAll(id, 'user_disabled')
       await this.note('user.disabled', id, by, { details: { sessions_ended: ended.length } })
     } else if (isDisabled === false) await this.note('user.enabled', id, by)
@@ -150,19 +149,23 @@ export class AccountsController {
     })
   }
 
-  /** Takes everything that signs the user in. Sign-ins that are under way fail. */
+  /**
+   * Takes everything that signs the user in. The user is locked after the credentials and before the sessions, as a sign-in does it: one
+   * that is under way has committed its session before that is ended here, or it fails.
+   */
   @Post(':id/credentials/revoke-all')
   async revokeCredentials(
     @Param('id') id: string,
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<{ user_id: string; revoked: RevokedCredentials & { sessions: number } }> {
-    await this.users.hold(id)
+  ): Promise<{ user_id: string; revoked: RevokedCredentials }> {
+    await this.users.require(id)
     const credentials = await this.accounts.revokeCredentials(id)
     const factors = await this.factors.removeAll(id)
     await this.recovery.remove(id)
     await this.challenges.forget(id)
+    await this.accounts.refuseEarlierSignIns(id)
     const { length: sessions } = await this.sessions.endAll(id, 'credential_revoked')
     const revoked = { ...credentials, factors, sessions }
     if (Object.values(revoked).some((count) => count > 0)) {

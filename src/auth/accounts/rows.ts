@@ -35,6 +35,7 @@ export interface AccountFilters {
 /** What was taken from a user by `POST /users/<id>/credentials/revoke-all`. */
 export interface RevokedCredentials {
   password: number
+  sessions: number
   identities: number
   factors: number
   one_time_tokens: number
@@ -149,23 +150,20 @@ export class Accounts {
     return removed.length > 0
   }
 
-  /**
-   * Takes everything that signs the user in but sessions, which the caller ends afterwards: then a sign-in that was under way with one of
-   * these has committed its session, or fails. The caller holds the user.
-   */
-  async revokeCredentials(id: string): Promise<RevokedCredentials> {
-    // a Date has milliseconds, and this moment is compared with one
-    await inRequest`update auth.users set tokens_valid_after = date_trunc('milliseconds', clock_timestamp()) where id = ${id}`
+  /** Takes the password, the identities and the one-time tokens of the user, and sign-ins with a provider that are under way. */
+  async revokeCredentials(id: string): Promise<Omit<RevokedCredentials, 'factors' | 'sessions'>> {
     const password = await inRequest`delete from auth.password_credentials where user_id = ${id} returning user_id`
+    const one_time_tokens = await this.forgetTokens(id)
     const identities = await inRequest`delete from auth.identities where user_id = ${id} returning user_id`
     await inRequest`delete from auth.handoff_codes where user_id = ${id}`
     await inRequest`delete from auth.oauth_flows where link_user_id = ${id}`
-    return {
-      password: password.length,
-      identities: identities.length,
-      factors: 0,
-      one_time_tokens: await this.forgetTokens(id),
-    }
+    return { password: password.length, identities: identities.length, one_time_tokens }
+  }
+
+  /** Refuses sign-ins that have begun before this moment and are still under way. */
+  async refuseEarlierSignIns(id: string): Promise<void> {
+    // a Date has milliseconds, and this moment is compared with one
+    await inRequest`update auth.users set tokens_valid_after = date_trunc('milliseconds', clock_timestamp()) where id = ${id}`
   }
 
   private async forgetTokens(id: string): Promise<number> {

@@ -53,7 +53,7 @@ export class AdministeredMfaController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<{ user_id: string; removed: number; sessions_ended: number }> {
-    await this.users.hold(id)
+    await this.users.require(id)
     const removed = await this.factors.removeAll(id)
     const codes = await this.recovery.remove(id)
     await this.challenges.forget(id)

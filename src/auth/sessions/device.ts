@@ -9,15 +9,19 @@ export interface Device {
   label: string | null
 }
 
+/** A client that is no browser names itself first (RFC 9110 section 10.1.5), like `curl/8.5.0`. Browsers begin with `Mozilla`. */
+const firstProduct = /^(?!Mozilla\/)([A-Za-z][A-Za-z0-9._-]{0,40})\/(\d[0-9A-Za-z.]{0,20})/
+
 /** @param userAgent at most 512 characters, as the sessions keep it. */
 export function deviceOf(userAgent: string | null): Device {
   if (userAgent === null || userAgent.trim() === '') return { os: null, browser: null, label: null }
-  const { browser, os, platform } = Bowser.parse(userAgent)
-  const osName = os.name ?? platform.model
-  const names = [browser.name, osName].filter((name) => name)
+  const { browser, os } = Bowser.parse(userAgent)
+  const [, product, version] = firstProduct.exec(userAgent) ?? []
+  const client = browser.name ? browser : { name: product, version }
+  const names = [client.name, os.name].filter((name) => name)
   return {
-    os: named(osName, os.versionName ?? os.version),
-    browser: named(browser.name, browser.version),
+    os: named(os.name, os.versionName ?? os.version),
+    browser: named(client.name, client.version),
     label: names.length > 0 ? names.join(' on ') : null,
   }
 }
