@@ -20,6 +20,8 @@ export interface ServeOptions {
   /** Committed when both bundles start: from there on, nothing of the project can be refused. */
   migrations: OpenMigrations
   roles: readonly DeclaredRole[]
+  /** The address that takes the stack's messages. */
+  mailbox: string
   /** Bindings of the backend worker beside the stack's own. */
   variables: Record<string, string>
   port: number
@@ -107,7 +109,7 @@ async function startOnFreePort(options: StartOptions): Promise<Started> {
 }
 
 async function start(
-  { files, keys, urls, variables, say, onLog, onCron }: StartOptions,
+  { files, keys, urls, mailbox, variables, say, onLog, onCron }: StartOptions,
   port: number,
 ): Promise<Started> {
   const baseUrl = `http://127.0.0.1:${port}`
@@ -133,6 +135,7 @@ async function start(
         SEALING_KEY: keys.sealing_key,
         PASSWORD_PEPPER: keys.password_pepper,
         REFRESH_KEY: keys.refresh_key,
+        STACK_MAILBOX_URL: mailbox,
       },
     },
     onRestart() {

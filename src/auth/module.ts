@@ -4,9 +4,13 @@ import { AccountsModule } from './accounts/module.ts'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DiscoveryModule } from './discovery/module.ts'
+import { EmailsModule } from './emails/module.ts'
+import { HealthModule } from './health/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
+import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
@@ -23,9 +27,13 @@ import { VaultModule } from './vault/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DiscoveryModule,
+    EmailsModule,
+    HealthModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
+    MailModule,
     MfaModule,
     OperatorsModule,
     PasswordsModule,

@@ -28,6 +28,23 @@ export const consents = {
   listOf: { method: 'GET', path: '/v1/management/auth/users/:id/consents' },
 } as const
 
+export const discovery = {
+  openid: { method: 'GET', path: '/auth/.well-known/openid-configuration' },
+  oauth: { method: 'GET', path: '/.well-known/oauth-authorization-server/auth' },
+} as const
+
+export const emails = {
+  confirm: { method: 'POST', path: '/auth/email/confirm' },
+  resend: { method: 'POST', path: '/auth/email/resend' },
+  change: { method: 'POST', path: '/auth/email/change' },
+  confirmChange: { method: 'POST', path: '/auth/email/change/confirm' },
+  undo: { method: 'POST', path: '/auth/email/undo' },
+} as const
+
+export const health = {
+  read: { method: 'GET', path: '/auth/health' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -52,6 +69,8 @@ export const operators = {
 } as const
 
 export const passwords = {
+  forgot: { method: 'POST', path: '/auth/password/forgot' },
+  reset: { method: 'POST', path: '/auth/password/reset' },
   signUp: { method: 'POST', path: '/auth/sign-up' },
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },

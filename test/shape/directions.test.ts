@@ -82,14 +82,18 @@ const allowed: Record<string, string[]> = {
   'src/auth': [
     '@stack/backend',
     'src/wire',
-    'jose',
+    '@simplewebauthn/server',
     'argon2id',
     'bcryptjs',
     'bowser',
+    'hono',
+    'jose',
+    'nodemailer',
     'node:crypto',
-    'valibot',
+    'oauth4webapi',
     'otpauth',
     'uqr',
+    'valibot',
   ],
   runtime: [
     'src/sdk/scope.ts',
@@ -100,7 +104,7 @@ const allowed: Record<string, string[]> = {
     'cloudflare:workers',
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
-  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'node'],
+  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
 }
 

@@ -50,6 +50,11 @@ export class Limits {
     return { attempts: Math.ceil(level), fullUntil: wait > 0 ? new Date(Date.now() + wait * 1000) : null }
   }
 
+  /** Forgets the wrong passwords of an account, from every network: its owner has chosen another one. */
+  async forgetAccount(key: string): Promise<void> {
+    await this.forget(inRequest, 'sign_in_per_account_everywhere', key)
+  }
+
   /** Buckets that have run empty say nothing any more. */
   @Cron('5 * * * *')
   async forgetEmpty(): Promise<void> {

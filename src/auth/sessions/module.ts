@@ -2,6 +2,7 @@ import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { KeysModule } from '../keys/module.ts'
 import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { AdministeredSessionsController } from './administration.ts'
@@ -13,7 +14,7 @@ import { Tokens } from './tokens.ts'
 
 /** Login sessions, and the access and refresh tokens that belong to them. */
 @Module({
-  imports: [AuditModule, KeysModule, LimitsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, KeysModule, LimitsModule, MailModule, SettingsModule, UsersModule],
   controllers: [RefreshController, SessionsController, AdministeredSessionsController],
   providers: [SessionRecords, Sessions, SignIn, Tokens],
 })

@@ -1,7 +1,7 @@
 import { Database, Injectable } from '@stack/backend'
 import type { Position } from '../shared/cursor.ts'
+import { type Device, deviceOf } from '../shared/device.ts'
 import { parameters } from '../shared/list.ts'
-import { type Device, deviceOf } from './device.ts'
 
 /** `expired` is a session whose time has run out before anybody ended it. */
 export const sessionStatuses = ['active', 'ended', 'expired'] as const

@@ -1,9 +1,9 @@
 import { Cron, Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
+import { type Device, deviceOf } from '../shared/device.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { User } from '../users/rows.ts'
-import { type Device, deviceOf } from './device.ts'
 
 /** Days after which a session ends, however it is used (OWASP ASVS 10.4.8). */
 const longestDays = 30
@@ -69,6 +69,14 @@ export class Sessions {
         ${client.ip}, ${client.country}, ${client.user_agent})
       returning id, auth_time, aal, amr, refresh_generation::int`
     return session!
+  }
+
+  /** Whether the account was in use, and never from a program like this one in the last 30 days. */
+  async isFirstOf(userId: string, { user_agent }: ClientInfo): Promise<boolean> {
+    const [row] = await Database.$asService().sql<{ is_first: boolean }>`
+      select count(*) > 0 and count(*) filter (where user_agent is not distinct from ${user_agent}) = 0 as is_first
+      from auth.sessions where user_id = ${userId}`
+    return row!.is_first
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Injectable } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type User, Users } from '../users/rows.ts'
@@ -11,6 +12,7 @@ import { type TokenAnswer, Tokens } from './tokens.ts'
 export class SignIn {
   constructor(
     private readonly audit: Audit,
+    private readonly notices: Notices,
     private readonly sessions: Sessions,
     private readonly tokens: Tokens,
     private readonly users: Users,
@@ -19,6 +21,7 @@ export class SignIn {
   /** @param amr methods that the user proved, as RFC 8176 names them. */
   async begin(user: User, amr: string[], client: ClientInfo): Promise<TokenAnswer> {
     if (!(await this.users.signedIn(user))) throw authError('invalid_credentials')
+    const isNewDevice = await this.sessions.isFirstOf(user.id, client)
     const session = await this.sessions.begin(user.id, amr, client)
     await this.audit.record({
       event: 'user.signed_in',
@@ -28,6 +31,7 @@ export class SignIn {
       client,
       details: { amr },
     })
+    if (isNewDevice) await this.notices.toUser(user, 'new_sign_in', client)
     return this.tokens.issue(user, session)
   }
 }
