@@ -7,6 +7,7 @@ import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { WebauthnModule } from '../webauthn/module.ts'
+import { AdministeredMfaController } from './administration.ts'
 import { FactorChanges } from './changes.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
@@ -24,7 +25,7 @@ import { SecondStep } from './second-step.ts'
     UsersModule,
     WebauthnModule,
   ],
-  controllers: [MfaController],
+  controllers: [MfaController, AdministeredMfaController],
   providers: [Challenges, FactorChanges, Factors, Recovery, SecondStep],
 })
 export class MfaModule {}

@@ -26,9 +26,15 @@ export const authErrors = {
   user_disabled: { status: 403, description: 'this account is disabled' },
   not_anonymous: { status: 409, description: 'this session belongs to an account already' },
   session_not_found: { status: 404, description: 'there is no such session' },
+  invalid_cursor: {
+    status: 400,
+    description: 'this cursor is not of this list with these filters: begin at its first page',
+  },
+  invalid_limit: { status: 400, description: 'limit must be a whole number from 1 to 500' },
   invalid_password: { status: 400, description: 'the password does not fit the policy' },
   invalid_settings: { status: 400, description: 'the settings are not valid' },
   invalid_role: { status: 400, description: 'the role is not valid' },
+  role_in_use: { status: 409, description: 'users hold this role: revoke it from them first' },
   role_not_defined: { status: 404, description: 'there is no such role' },
   vault_full: { status: 409, description: 'the vault is full: remove unused secrets, or store large values elsewhere' },
   invalid_secret: { status: 400, description: 'the secret is not valid' },
@@ -39,6 +45,7 @@ export const authErrors = {
   invalid_private_key: { status: 400, description: 'the private key is not valid' },
   credential_in_use: { status: 409, description: 'the credential is in use' },
   too_many_credentials: { status: 409, description: 'the provider has too many credentials: remove unused ones' },
+  phone_taken: { status: 409, description: 'there is an account with this phone number' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 
