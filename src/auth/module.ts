@@ -3,10 +3,12 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { IdentitiesModule } from './identities/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
 import { MfaModule } from './mfa/module.ts'
+import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
@@ -21,10 +23,12 @@ import { VaultModule } from './vault/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    IdentitiesModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
     MfaModule,
+    OAuthModule,
     OperatorsModule,
     PasswordsModule,
     ProvidersModule,

@@ -13,6 +13,11 @@ export const consents = {
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
 } as const
 
+export const identities = {
+  list: { method: 'GET', path: '/auth/identities' },
+  remove: { method: 'DELETE', path: '/auth/identities/:provider/:id' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -26,6 +31,15 @@ export const mfa = {
   challenge: { method: 'POST', path: '/auth/mfa/challenge' },
   renewRecoveryCodes: { method: 'POST', path: '/auth/mfa/recovery-codes' },
   remove: { method: 'DELETE', path: '/auth/mfa/:factor_id' },
+} as const
+
+export const oauth = {
+  link: { method: 'POST', path: '/auth/identities/:provider/start' },
+  start: { method: 'GET', path: '/auth/oauth/:provider/start' },
+  answered: { method: 'GET', path: '/auth/oauth/:provider/callback' },
+  posted: { method: 'POST', path: '/auth/oauth/:provider/callback' },
+  exchange: { method: 'POST', path: '/auth/oauth/exchange' },
+  native: { method: 'POST', path: '/auth/oauth/:provider/native' },
 } as const
 
 export const operators = {

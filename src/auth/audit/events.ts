@@ -6,6 +6,8 @@ export const auditEvents = [
   'user.signed_out',
   'user.upgraded',
   'user.deleted',
+  'identity.linked',
+  'identity.unlinked',
   'password.changed',
   'token.reuse_detected',
   'token.recovered',

@@ -115,7 +115,12 @@ export class MfaController {
     if (!user || user.disabled_at) throw authError('invalid_challenge')
     await this.limits.forget(inRequest, 'second_factor_per_account', user.id)
     await this.note('mfa.verified', user.id, client, { method: 'code' in body ? 'totp' : 'recovery_code' })
-    return this.signIns.begin(user, [...known.amr, 'code' in body ? 'otp' : 'recovery', 'mfa'], client)
+    return this.signIns.begin(
+      user,
+      [...known.amr, 'code' in body ? 'otp' : 'recovery', 'mfa'],
+      client,
+      known.origin ?? undefined,
+    )
   }
 
   /** New recovery codes: the old ones are worth nothing from then on. */

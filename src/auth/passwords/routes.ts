@@ -2,7 +2,8 @@ import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend
 import * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
-import { Challenges, Factors } from '../mfa/rows.ts'
+import { Challenges } from '../mfa/rows.ts'
+import { SecondStep } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -23,8 +24,8 @@ export class PasswordsController {
     private readonly audit: Audit,
     private readonly challenges: Challenges,
     private readonly checks: PasswordChecks,
-    private readonly factors: Factors,
     private readonly passwords: Passwords,
+    private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
@@ -68,8 +69,7 @@ export class PasswordsController {
     if (user.disabled_at) throw authError('user_disabled')
     if (settings.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
     if (renewed) await this.passwords.replace(user.id, phc, renewed)
-    if (await this.factors.hasVerified(user.id)) return this.challenge(user.id)
-    return this.signIns.begin(user, byPassword, client)
+    return this.secondStep.finish(user, byPassword, client)
   }
 
   /** Makes an account of a guest, under the same id. The guest's sessions end with the upgrade. */
@@ -84,7 +84,7 @@ export class PasswordsController {
     const client = clientOf(request, requestId)
     const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
     const phc = await hashPassword(password)
-    const user = await this.users.upgrade(id, email, data)
+    const user = await this.users.upgrade(id, { email, isConfirmed: false, data })
     if (user === 'not_anonymous') throw authError('not_anonymous')
     const isTaken = user === 'taken'
     if (isTaken && !settings.confirm_email_required) throw authError('email_taken')
@@ -114,17 +114,6 @@ export class PasswordsController {
     await this.challenges.forget(id) // they were begun with the old password
     await this.sessions.endAll(id, 'password_changed', sessionId)
     await this.note('password.changed', id, client)
-  }
-
-  /** The password was right, and a second factor is asked for: there is no session yet. */
-  private async challenge(userId: string): Promise<Response> {
-    const challenge_id = await this.challenges.begin(userId, byPassword)
-    const factors = (await this.factors.ofUser(userId)).filter(({ status }) => status === 'verified')
-    const shown = factors.map(({ id, type, label }) => ({ id, type, label }))
-    return Response.json(
-      { mfa_required: true, challenge_id, factors: shown },
-      { status: 202, headers: { 'cache-control': 'no-store' } },
-    )
   }
 
   private note(

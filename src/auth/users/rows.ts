@@ -16,6 +16,16 @@ export interface User {
   created_at: Date
 }
 
+/** A person who signs up, or a guest who becomes an account. */
+export interface Newcomer {
+  /** `null` where the person came without an address. */
+  email: string | null
+  /** A provider has confirmed the address. */
+  isConfirmed: boolean
+  /** For the hook `public.user_created` (contract 2.14). */
+  data: object
+}
+
 /** A user as the auth module's answers show them. */
 export interface ShownUser {
   id: string
@@ -36,19 +46,24 @@ const uniqueViolation = '23505'
 
 @Injectable()
 export class Users {
+  /** A person who signs up with an address that nobody has confirmed yet. See `createFrom`. */
+  create(email: string, data: object): Promise<User | undefined> {
+    return this.createFrom({ email, isConfirmed: false, data })
+  }
+
   /**
    * The user, the default role and what the project's hook makes of them, in the transaction of the request: all or none of it.
    *
    * An address that is taken gets the same work, which is undone: neither the answer nor its time tells that the address is known.
-   * @param data what the client sent for the hook `public.user_created` (contract 2.14).
    * @returns `undefined` when the address is taken. @throws HttpError 422 `sign_up_refused` where the hook refuses.
    */
-  async create(email: string, data: object): Promise<User | undefined> {
+  async createFrom({ email, isConfirmed, data }: Newcomer): Promise<User | undefined> {
     const { sql } = Database.$asService()
     const id = newId('usr_')
     await sql`savepoint known_address`
     const [created] = await sql<User>`
-      insert into auth.users (id, email) values (${id}, ${email}) on conflict (email) do nothing
+      insert into auth.users (id, email, email_confirmed_at)
+      values (${id}, ${email}, case when ${isConfirmed}::boolean then now() end) on conflict (email) do nothing
       returning *, false as is_operator`
     if (!created) {
       await sql`insert into auth.users (id) values (${id})`
@@ -67,13 +82,13 @@ export class Users {
   }
 
   /** Gives a guest an address. Of upgrades in parallel one wins. An address that is taken gets the same work, which is undone. */
-  async upgrade(id: string, email: string, data: object): Promise<User | 'taken' | 'not_anonymous'> {
+  async upgrade(id: string, { email, isConfirmed, data }: Newcomer): Promise<User | 'taken' | 'not_anonymous'> {
     const { sql } = Database.$asService()
     const [guest] = await sql`
       select from auth.users where id = ${id} and is_anonymous and disabled_at is null for no key update`
     if (!guest) return 'not_anonymous'
     await sql`savepoint known_address`
-    const user = await this.giveAddress(id, email)
+    const user = await this.giveAddress(id, email, isConfirmed)
     if (!user) {
       await sql`rollback to savepoint known_address`
       await this.welcomeInVain(id, email, data)
@@ -86,10 +101,11 @@ export class Users {
   }
 
   /** @returns `undefined` where another user has the address, also one that another transaction is just giving it to. */
-  private async giveAddress(id: string, email: string): Promise<User | undefined> {
+  private async giveAddress(id: string, email: string | null, isConfirmed: boolean): Promise<User | undefined> {
     try {
       const [user] = await Database.$asService().sql<User>`
-        update auth.users set email = ${email}, is_anonymous = false, updated_at = now() where id = ${id}
+        update auth.users set email = ${email}, is_anonymous = false, updated_at = now(),
+          email_confirmed_at = case when ${isConfirmed}::boolean then now() end where id = ${id}
         returning *, false as is_operator`
       return user
     } catch (error) {
@@ -126,6 +142,26 @@ export class Users {
     return user
   }
 
+  /** The user, locked, so that what is decided about the row holds until the end of the transaction. */
+  async lock(id: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where id = ${id} for no key update of users`
+    return user
+  }
+
+  async lockByEmail(email: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where email = ${email} for no key update of users`
+    return user
+  }
+
+  /** The address was confirmed. A provider vouched for it, or a message to it was answered. */
+  async confirmEmail(id: string): Promise<void> {
+    await inRequest`update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()) where id = ${id}`
+  }
+
   /** @throws HttpError 404 `user_not_found` */
   async require(id: string): Promise<void> {
     const rows = userId.test(id) ? await Database.$asService().sql`select from auth.users where id = ${id}` : []
@@ -145,7 +181,7 @@ export class Users {
    * The same work for an address that is known already. The caller undoes it. Only the refusal that the hook means for the person who
    * signs up is passed on: another error would tell that the address is known.
    */
-  private async welcomeInVain(id: string, email: string, data: object): Promise<void> {
+  private async welcomeInVain(id: string, email: string | null, data: object): Promise<void> {
     try {
       await this.welcome(id, email, data)
     } catch (error) {
@@ -154,7 +190,7 @@ export class Users {
   }
 
   /** The default role, then the project's own hook, whichever way the user comes (contract 2.14). */
-  private async welcome(id: string, email: string, data: object): Promise<void> {
+  private async welcome(id: string, email: string | null, data: object): Promise<void> {
     const { sql } = Database.$asService()
     await sql`insert into auth.user_roles (user_id, role) select ${id}, name from auth.roles where is_default`
     const [hook] = await sql<{ exists: boolean }>`

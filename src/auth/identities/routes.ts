@@ -1,0 +1,43 @@
+import { Controller, Delete, Get, Param, Req, RequestId, User, type UserT } from '@stack/backend'
+import { Audit } from '../audit/rows.ts'
+import { clientOf } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
+import { type Listed, whole } from '../shared/list.ts'
+import { requireRecent } from '../shared/recent.ts'
+import { requireWayIn } from '../shared/ways-in.ts'
+import { Identities, type Identity } from './rows.ts'
+
+/** The caller's own identities. `POST /auth/identities/<provider>/start` adds one. */
+@Controller('/auth/identities', { auth: true })
+export class IdentitiesController {
+  constructor(
+    private readonly audit: Audit,
+    private readonly identities: Identities,
+  ) {}
+
+  @Get()
+  async list(@User() { id }: UserT): Promise<Listed<Identity>> {
+    return whole(await this.identities.ofUser(id))
+  }
+
+  /** Removes one of them. The last way into the account stays. */
+  @Delete(':provider/:id')
+  async remove(
+    @Param('provider') provider: string,
+    @Param('id') subject: string,
+    @User() { id }: UserT,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<void> {
+    await requireRecent()
+    if (!(await this.identities.remove(id, provider, subject))) throw authError('identity_not_found')
+    await requireWayIn(id)
+    await this.audit.record({
+      event: 'identity.unlinked',
+      actor: { type: 'user', id },
+      target: { type: 'user', id },
+      client: clientOf(request, requestId),
+      details: { provider },
+    })
+  }
+}
