@@ -11,7 +11,8 @@ export interface LocalRecord {
   project: string
   ref: string
   base_url: string
-  dashboard_url: string | null
+  /** The page with the messages that the stack has sent. */
+  dashboard_url: string
   publishable_key: string
   service_role_key: string
   /** Logs in as the owner of the database. */

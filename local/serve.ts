@@ -20,6 +20,8 @@ export interface ServeOptions {
   /** Committed when both bundles start: from there on, nothing of the project can be refused. */
   migrations: OpenMigrations
   roles: readonly DeclaredRole[]
+  /** The address that takes the stack's messages. */
+  mailbox: string
   /** Bindings of the backend worker beside the stack's own. */
   variables: Record<string, string>
   /** Bindings of the auth worker beside the stack's own, which win. Default: none. */
@@ -109,7 +111,7 @@ async function startOnFreePort(options: StartOptions): Promise<Started> {
 }
 
 async function start(
-  { files, keys, urls, variables, authVariables, say, onLog, onCron }: StartOptions,
+  { files, keys, urls, mailbox, variables, authVariables, say, onLog, onCron }: StartOptions,
   port: number,
 ): Promise<Started> {
   const baseUrl = `http://127.0.0.1:${port}`
@@ -136,6 +138,7 @@ async function start(
         SEALING_KEY: keys.sealing_key,
         PASSWORD_PEPPER: keys.password_pepper,
         REFRESH_KEY: keys.refresh_key,
+        STACK_MAILBOX_URL: mailbox,
       },
     },
     onRestart() {

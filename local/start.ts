@@ -8,6 +8,7 @@ import { type DatabaseUrls, databaseUrls } from './database.ts'
 import { type StackFiles, stackFiles } from './files.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { acquireLock, releaseLock } from './lock.ts'
+import { startMailbox } from './mailbox.ts'
 import { declareRoles } from './management.ts'
 import { type OpenMigrations, openMigrations, setsOf } from './migrate.ts'
 import { choosePort } from './ports.ts'
@@ -95,6 +96,8 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const { project, database } = await prepare(options, files, keys, ends)
     signal.throwIfAborted()
     const { postgres, urls, migrations } = database.value
+    const mailbox = await startMailbox()
+    ends.push(mailbox.stop)
     const workers = await timed(() =>
       serve({
         ...options,
@@ -102,6 +105,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         keys,
         urls,
         migrations,
+        mailbox: mailbox.inbox,
         port,
         isPortFixed: options.port !== undefined,
         signal,
@@ -110,7 +114,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     )
     signal.throwIfAborted()
     const { baseUrl, secrets } = workers.value
-    const record = recordOf(options.project, keys, urls, baseUrl)
+    const record = recordOf(options.project, keys, urls, { baseUrl, mailbox: mailbox.url })
     writeRecord(files.record, record)
     if (options.watch) ends.push(startWatching(root, options.watch, workers.value, keys, say))
     ends.push(workers.value.stopCrons) // first of all: no work is started on a stack that is ending
@@ -199,14 +203,19 @@ async function openPostgres(
   return { postgres, urls: databaseUrls(postgres.port, keys) }
 }
 
-function recordOf({ project }: Project, keys: Keys, urls: DatabaseUrls, baseUrl: string): LocalRecord {
+function recordOf(
+  { project }: Project,
+  keys: Keys,
+  urls: DatabaseUrls,
+  { baseUrl, mailbox }: { baseUrl: string; mailbox: string },
+): LocalRecord {
   return {
     pid: process.pid,
     started_at: new Date().toISOString(),
     project,
     ref: keys.ref,
     base_url: baseUrl,
-    dashboard_url: null,
+    dashboard_url: mailbox,
     publishable_key: keys.publishable_key,
     service_role_key: keys.service_role_key,
     database_url: urls.owner,

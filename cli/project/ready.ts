@@ -26,6 +26,7 @@ export function readyText(located: LocatedProject, stack: LocalStack, variables:
 ready in ${(times.all / 1000).toFixed(2)} s (${kind})
 
   API        ${record.base_url}
+  Mailbox    ${record.dashboard_url}   (mail that the stack sends)
   Postgres   ${withoutPassword(record.database_url)}
              (its password: ${shownPath(path.join(root, projectPaths.localRecord))})
 ${hooks.length > 0 ? `  Webhooks   ${hooks.join('\n').trimStart()}\n` : ''}${cronsText(crons)}${tryText(located, stack, variables)}

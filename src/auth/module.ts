@@ -3,10 +3,12 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { EmailsModule } from './emails/module.ts'
 import { IdentitiesModule } from './identities/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
+import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
@@ -24,9 +26,11 @@ import { VaultModule } from './vault/module.ts'
     AuditModule,
     ConsentsModule,
     IdentitiesModule,
+    EmailsModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
+    MailModule,
     MfaModule,
     OAuthModule,
     OperatorsModule,

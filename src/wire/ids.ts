@@ -4,7 +4,7 @@
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** A request, a user, a login session, a webhook delivery, an entry of the audit trail, a second factor. */
-export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_' | 'aud_' | 'fac_'
+export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_' | 'aud_' | 'fac_' | 'msg_'
 
 /**
  * The form of a user's id. It is wider than the ids that are made here, because another issuer may name users in its own

@@ -13,6 +13,14 @@ export const consents = {
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
 } as const
 
+export const emails = {
+  confirm: { method: 'POST', path: '/auth/email/confirm' },
+  resend: { method: 'POST', path: '/auth/email/resend' },
+  change: { method: 'POST', path: '/auth/email/change' },
+  confirmChange: { method: 'POST', path: '/auth/email/change/confirm' },
+  undo: { method: 'POST', path: '/auth/email/undo' },
+} as const
+
 export const identities = {
   list: { method: 'GET', path: '/auth/identities' },
   remove: { method: 'DELETE', path: '/auth/identities/:provider/:id' },
@@ -49,6 +57,8 @@ export const operators = {
 } as const
 
 export const passwords = {
+  forgot: { method: 'POST', path: '/auth/password/forgot' },
+  reset: { method: 'POST', path: '/auth/password/reset' },
   signUp: { method: 'POST', path: '/auth/sign-up' },
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },

@@ -5,6 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { locateProject } from '../../cli/shared/project.ts'
+import type { CapturedMessage } from '../../local/mailbox.ts'
 import { findPort } from '../../local/ports.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
 import { copyProject } from './project.ts'
@@ -22,7 +23,10 @@ export interface TestStack {
   /** Runs SQL as the owner of the database. */
   sql<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>
   call(path: string, options?: CallOptions): Promise<Answer>
-  /** Signs up a new user. */
+  /** Waits for the newest message to an address or number, of a template where one is named. */
+  mail(to: string, template?: string): Promise<CapturedMessage>
+  /** Every message to an address or number so far, newest first. */
+  mails(to: string): Promise<CapturedMessage[]>
   /** Signs up a new user. */
   signUp(): Promise<Person>
   /** Assigns (PUT) or revokes (DELETE) a role, with the service-role key. */
@@ -110,6 +114,15 @@ export function useStack(
       method,
       headers: { apikey: test.stack.record.service_role_key },
     })
+  test.mails = async (to) => {
+    const { json } = await call(`${test.stack.record.dashboard_url}mailbox.json`)
+    return json.data.filter((message: CapturedMessage) => message.to === to)
+  }
+  test.mail = (to, template) =>
+    vi.waitUntil(
+      async () => (await test.mails(to)).find((message) => template === undefined || message.template === template),
+      { timeout: 10_000 },
+    )
   test.signUp = async () => {
     const email = `person-${crypto.randomUUID()}@example.com`
     const password = 'correct horse battery'
@@ -120,7 +133,6 @@ export function useStack(
   return test
 }
 
-/** Sends a request with `fetch`, and reads its answer as text and as JSON. */
 /** Sends a request with `fetch`, and reads its answer as text and as JSON. */
 export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
   const { token, json, body, headers = {} } = options

@@ -1,11 +1,13 @@
 import { Controller, Delete, Get, Param, Req, RequestId, User, type UserT } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { requireWayIn } from '../shared/ways-in.ts'
-import { Identities, type Identity } from './rows.ts'
+import { Users } from '../users/rows.ts'
+import { Identities, type Identity, titleOf } from './rows.ts'
 
 /** The caller's own identities. `POST /auth/identities/<provider>/start` adds one. */
 @Controller('/auth/identities', { auth: true })
@@ -13,6 +15,8 @@ export class IdentitiesController {
   constructor(
     private readonly audit: Audit,
     private readonly identities: Identities,
+    private readonly notices: Notices,
+    private readonly users: Users,
   ) {}
 
   @Get()
@@ -32,12 +36,15 @@ export class IdentitiesController {
     await requireRecent()
     if (!(await this.identities.remove(id, provider, subject))) throw authError('identity_not_found')
     await requireWayIn(id)
+    const client = clientOf(request, requestId)
     await this.audit.record({
       event: 'identity.unlinked',
       actor: { type: 'user', id },
       target: { type: 'user', id },
-      client: clientOf(request, requestId),
+      client,
       details: { provider },
     })
+    const user = await this.users.byId(id)
+    if (user) await this.notices.toUser(user, 'identity_unlinked', client, { provider_name: titleOf(provider) })
   }
 }

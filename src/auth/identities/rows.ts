@@ -1,6 +1,11 @@
 import { Injectable } from '@stack/backend'
 import { inRequest, type Sql } from '../shared/sql.ts'
 
+/** The names of the providers as people read them. */
+const titles: Record<string, string> = { google: 'Google', apple: 'Apple', microsoft: 'Microsoft', github: 'GitHub' }
+
+export const titleOf = (provider: string): string => titles[provider] ?? provider
+
 /** What a provider tells about a person beside the address. */
 export interface Profile {
   name?: string
@@ -70,6 +75,11 @@ export class Identities {
       update auth.identities set email = ${email}, email_verified = ${email_verified}, client_key = ${clientKey},
         profile = profile || ${JSON.stringify(profile)}::jsonb, last_sign_in_at = now()
       where provider = ${provider} and subject = ${subject}`
+  }
+
+  /** The address of an account has proved itself for the first time: identities from before may be those of another person. */
+  async removeAll(userId: string): Promise<void> {
+    await inRequest`delete from auth.identities where user_id = ${userId}`
   }
 
   /** @returns whether the user had it. */

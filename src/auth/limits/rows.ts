@@ -23,6 +23,11 @@ export class Limits {
     return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
   }
 
+  /** Forgets the wrong passwords of an account, from every network: its owner has chosen another one. */
+  async forgetAccount(key: string): Promise<void> {
+    await this.forget(inRequest, 'sign_in_per_account_everywhere', key)
+  }
+
   /** Buckets that have run empty say nothing any more. */
   @Cron('5 * * * *')
   async forgetEmpty(): Promise<void> {

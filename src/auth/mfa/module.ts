@@ -1,6 +1,7 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
@@ -10,7 +11,7 @@ import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, LimitsModule, MailModule, SessionsModule, SettingsModule, UsersModule],
   controllers: [MfaController],
   providers: [Challenges, Factors, Recovery, SecondStep],
   exports: [Challenges, Factors, SecondStep],

@@ -17,6 +17,7 @@ import { renderSVG } from 'uqr'
 import type * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -38,6 +39,7 @@ export class MfaController {
     private readonly challenges: Challenges,
     private readonly factors: Factors,
     private readonly limits: Limits,
+    private readonly notices: Notices,
     private readonly recovery: Recovery,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
@@ -75,7 +77,9 @@ export class MfaController {
     await this.count(id)
     if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, clientOf(request, requestId))
     await this.sessions.raise(await this.sessions.current(), 'otp')
-    await this.note('mfa.enrolled', id, clientOf(request, requestId), { factor_id })
+    const client = clientOf(request, requestId)
+    await this.note('mfa.enrolled', id, client, { factor_id })
+    await this.tell(id, 'mfa_enrolled', client, { factor_type: 'an authenticator app' })
     return { factor_id, recovery_codes: await this.recovery.renew(id) }
   }
 
@@ -115,6 +119,10 @@ export class MfaController {
     if (!user || user.disabled_at) throw authError('invalid_challenge')
     await this.limits.forget(inRequest, 'second_factor_per_account', user.id)
     await this.note('mfa.verified', user.id, client, { method: 'code' in body ? 'totp' : 'recovery_code' })
+    if ('recovery_code' in body) {
+      const { remaining } = (await this.recovery.countOf(user.id)) ?? { remaining: 0 }
+      await this.notices.toUser(user, 'recovery_code_used', client, { remaining: String(remaining) })
+    }
     return this.signIns.begin(
       user,
       [...known.amr, 'code' in body ? 'otp' : 'recovery', 'mfa'],
@@ -147,7 +155,9 @@ export class MfaController {
     await this.requireProof(id)
     if (!(await this.factors.remove(id, factorId))) throw authError('factor_not_found')
     if (!(await this.factors.hasVerified(id))) await this.recovery.remove(id)
-    await this.note('mfa.removed', id, clientOf(request, requestId), { factor_id: factorId })
+    const client = clientOf(request, requestId)
+    await this.note('mfa.removed', id, client, { factor_id: factorId })
+    await this.tell(id, 'mfa_removed', client, { factor_type: 'an authenticator app', actor: 'you' })
   }
 
   /**
@@ -181,6 +191,16 @@ export class MfaController {
       client,
     })
     return authError('invalid_code')
+  }
+
+  private async tell(
+    id: string,
+    template: 'mfa_enrolled' | 'mfa_removed',
+    client: ClientInfo,
+    variables: Record<string, string>,
+  ): Promise<void> {
+    const user = await this.users.byId(id)
+    if (user) await this.notices.toUser(user, template, client, variables)
   }
 
   private note(

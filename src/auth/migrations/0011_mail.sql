@@ -33,6 +33,7 @@ create table auth.one_time_tokens (
   attempts smallint not null default 0,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
+  code_expires_at timestamptz not null,
   consumed_at timestamptz
 );
 create index one_time_tokens_target on auth.one_time_tokens (purpose, target) where consumed_at is null;

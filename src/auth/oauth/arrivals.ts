@@ -1,8 +1,10 @@
 import { Database, HttpError, Injectable } from '@stack/backend'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
-import { Identities, type Identity, type Person } from '../identities/rows.ts'
+import { Identities, type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
+import { Delivery } from '../mail/delivery.ts'
+import { Notices } from '../mail/notices.ts'
 import { SecondStep } from '../mfa/second-step.ts'
 import { type Origin, Sessions } from '../sessions/rows.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -31,7 +33,9 @@ export type Outcome = 'known' | 'linked' | 'new'
 export class Arrivals {
   constructor(
     private readonly audit: Audit,
+    private readonly delivery: Delivery,
     private readonly identities: Identities,
+    private readonly notices: Notices,
     private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
     private readonly signUps: SignUps,
@@ -82,7 +86,11 @@ export class Arrivals {
     await this.identities.lock(person)
     const owner = await this.identities.ownerOf(person)
     if (owner !== undefined && owner !== userId) throw authError('identity_taken')
-    if (owner === undefined) await this.add(userId, person, origin, client, 'by_user')
+    if (owner === undefined) {
+      const user = await this.users.lock(userId)
+      if (!user) throw changed()
+      await this.add(user, person, origin, client, 'by_user')
+    }
     const identity = (await this.identities.ofUser(userId)).find(
       ({ provider, id }) => provider === person.provider && id === person.subject,
     )
@@ -101,7 +109,7 @@ export class Arrivals {
     const user = await this.users.lock(userId)
     if (!user) throw changed()
     if (!person.email_verified || user.email !== person.email || user.email_confirmed_at) return user
-    await this.users.confirmEmail(user.id)
+    await this.users.confirmEmail(user.id, person.email!)
     return { ...user, email_confirmed_at: new Date() }
   }
 
@@ -110,7 +118,7 @@ export class Arrivals {
     const { person, origin, client } = arrival
     const namesake = person.email === null ? undefined : await this.users.lockByEmail(person.email)
     if (namesake && isLinkable(person, namesake)) {
-      await this.add(namesake.id, person, origin, client, 'by_address')
+      await this.add(namesake, person, origin, client, 'by_address')
       return namesake
     }
     if (namesake && !isHidden(person, settings)) throw authError('account_exists')
@@ -132,6 +140,8 @@ export class Arrivals {
     const isTaken = made === undefined || made === 'taken'
     if (isTaken && !isHidden(person, settings)) throw authError('account_exists')
     if (guestId) await this.sessions.endAll(guestId, 'signed_out')
+    // one row for a new and for a known address, so that the work is the same
+    if (person.email !== null && !person.email_verified) await this.invite(person.email, isTaken ? null : made.id)
     if (isTaken) return undefined
     const { id } = made
     await this.audit.record({
@@ -144,13 +154,20 @@ export class Arrivals {
     return made
   }
 
+  /** The mail of a sign-up whose address the provider has not verified. */
+  private async invite(email: string, newUserId: string | null): Promise<void> {
+    const template = newUserId === null ? 'existing_account' : 'confirm_email'
+    await this.delivery.queue({ template, recipient: email, userId: newUserId })
+  }
+
   private async add(
-    id: string,
+    user: Pick<User, 'id' | 'email'>,
     person: Person,
     origin: Origin,
     client: ClientInfo,
     how: 'by_user' | 'by_address',
   ): Promise<void> {
+    const { id } = user
     await this.identities.add(id, person, origin.client_key)
     await this.audit.record({
       event: 'identity.linked',
@@ -159,6 +176,7 @@ export class Arrivals {
       client,
       details: { provider: person.provider, client_key: origin.client_key, how },
     })
+    await this.notices.toUser(user, 'identity_linked', client, { provider_name: titleOf(person.provider) })
   }
 }
 

@@ -8,8 +8,6 @@ import type { ProviderClient } from './rows.ts'
 export type OAuthProvider = 'google' | 'apple' | 'microsoft' | 'github'
 
 interface Known {
-  /** The name that people read. */
-  title: string
   issuer: string
   /** Asks for the person's address and name, and for nothing else. */
   scope: string
@@ -19,18 +17,17 @@ interface Known {
 
 export const known: Record<OAuthProvider, Known> = {
   // https://developers.google.com/identity/openid-connect/openid-connect
-  google: { title: 'Google', issuer: 'https://accounts.google.com', scope: 'openid email profile' },
+  google: { issuer: 'https://accounts.google.com', scope: 'openid email profile' },
   // https://developer.apple.com/documentation/signinwithapplerestapi/request-an-authorization-to-the-sign-in-with-apple-server
   apple: {
-    title: 'Apple',
     issuer: 'https://appleid.apple.com',
     scope: 'openid name email',
     responseMode: 'form_post',
   },
   // https://learn.microsoft.com/en-us/entra/identity-platform/v2-protocols-oidc: the issuer is this, the tenant and /v2.0
-  microsoft: { title: 'Microsoft', issuer: 'https://login.microsoftonline.com', scope: 'openid email profile' },
+  microsoft: { issuer: 'https://login.microsoftonline.com', scope: 'openid email profile' },
   // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
-  github: { title: 'GitHub', issuer: 'https://github.com/login/oauth', scope: 'read:user user:email' },
+  github: { issuer: 'https://github.com/login/oauth', scope: 'read:user user:email' },
 }
 
 /** The directory of personal accounts (https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference, `tid`). */

@@ -2,6 +2,7 @@ import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { IdentitiesModule } from '../identities/module.ts'
 import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
 import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
@@ -19,6 +20,7 @@ import { Flows, HandoffCodes, ProviderClients, UsedIdTokens } from './rows.ts'
     AuditModule,
     IdentitiesModule,
     LimitsModule,
+    MailModule,
     MfaModule,
     ProvidersModule,
     SessionsModule,

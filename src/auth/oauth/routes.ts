@@ -13,7 +13,7 @@ import {
   Secrets,
 } from '@stack/backend'
 import type * as v from 'valibot'
-import type { Identity, Person } from '../identities/rows.ts'
+import { type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Credentials, type OpenCredential } from '../providers/credentials.ts'
 import { Sessions } from '../sessions/rows.ts'
@@ -25,7 +25,7 @@ import { readAnswer } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { Beginning } from './beginning.ts'
 import { discover } from './discovery.ts'
-import { known, type OAuthProvider, requireProvider } from './endpoints.ts'
+import { type OAuthProvider, requireProvider } from './endpoints.ts'
 import { personFrom, verifyNative } from './id-token.ts'
 import { isOutage } from './provider-fetch.ts'
 import { redirect, redirectBack, redirectFault } from './redirects.ts'
@@ -255,7 +255,7 @@ function unplaced(error: HttpError): never {
 function providerError(provider: OAuthProvider, parameters: URLSearchParams): HttpError | undefined {
   const error = parameters.get('error')
   if (error === null) return undefined
-  const { title } = known[provider]
+  const title = titleOf(provider)
   // Apple has a word of its own for a person who goes back
   const isDenied = error === 'access_denied' || error === 'user_cancelled_authorize' || error === 'consent_required'
   Log.info('a provider reports an error', { provider, reported: error.slice(0, 100) })

@@ -1,10 +1,10 @@
 import { Cron, HttpError, Injectable } from '@stack/backend'
-import type { Person } from '../identities/rows.ts'
+import { type Person, titleOf } from '../identities/rows.ts'
 import type { Origin } from '../sessions/rows.ts'
 import { authError } from '../shared/errors.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
-import { known, type OAuthProvider } from './endpoints.ts'
+import type { OAuthProvider } from './endpoints.ts'
 import { digestOf, randomToken } from './secrets.ts'
 
 /** A client record of a provider (contract 9.5). */
@@ -36,7 +36,7 @@ export class ProviderClients {
       select providers.enabled, case when key is not null then to_jsonb(provider_clients) end as client
       from auth.providers left join auth.provider_clients on provider = name and key = ${key}
       where name = ${provider}`
-    if (!row?.enabled) return authError('provider_disabled', `signing in with ${known[provider].title} is switched off`)
+    if (!row?.enabled) return authError('provider_disabled', `signing in with ${titleOf(provider)} is switched off`)
     return row.client?.enabled ? row.client : authError('client_not_found')
   }
 

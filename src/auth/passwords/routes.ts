@@ -2,6 +2,9 @@ import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend
 import * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
+import { Delivery } from '../mail/delivery.ts'
+import { Notices } from '../mail/notices.ts'
+import { OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
@@ -10,6 +13,7 @@ import type { TokenAnswer } from '../sessions/tokens.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { Users } from '../users/rows.ts'
+import { Breaches } from './breaches.ts'
 import { PasswordChecks } from './checks.ts'
 import { hashPassword, isCurrent, requirePasswordFits } from './hash.ts'
 import { Passwords } from './rows.ts'
@@ -22,13 +26,17 @@ const byPassword = ['pwd']
 export class PasswordsController {
   constructor(
     private readonly audit: Audit,
+    private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly checks: PasswordChecks,
+    private readonly delivery: Delivery,
+    private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
+    private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
 
@@ -41,12 +49,14 @@ export class PasswordsController {
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const client = clientOf(request, requestId)
     const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    await this.breaches.refuse(password, settings)
     const phc = await hashPassword(password)
     const user = await this.users.create(email, data)
     if (user) {
       await this.passwords.set(user.id, phc)
       await this.note('user.signed_up', user.id, client)
     }
+    await this.welcome(email, user?.id)
     if (settings.confirm_email_required) return { status: 'confirmation_required' }
     if (!user) throw authError('email_taken')
     return this.signIns.begin(user, byPassword, client)
@@ -83,6 +93,7 @@ export class PasswordsController {
     if (!isGuest) throw authError('not_anonymous')
     const client = clientOf(request, requestId)
     const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    await this.breaches.refuse(password, settings)
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, { email, isConfirmed: false, data })
     if (user === 'not_anonymous') throw authError('not_anonymous')
@@ -92,6 +103,7 @@ export class PasswordsController {
       await this.passwords.set(id, phc)
       await this.note('user.upgraded', id, client)
     }
+    await this.welcome(email, isTaken ? undefined : id)
     await this.sessions.endAll(id, 'signed_out')
     if (isTaken || settings.confirm_email_required) return { status: 'confirmation_required' }
     return this.signIns.begin(user, byPassword, client)
@@ -107,13 +119,22 @@ export class PasswordsController {
     const client = clientOf(request, requestId)
     const { id, sessionId } = await Database.$apart((sql) => this.sessions.caller(sql))
     const find = (users: Users, sql: Parameters<Users['byId']>[1]) => users.byId(id, sql)
-    const { phc, settings } = await this.checks.require(current_password, id, client, find)
+    const { user, phc, settings } = await this.checks.require(current_password, id, client, find)
     requirePasswordFits(password, settings)
+    await this.breaches.refuse(password, settings)
     const next = await hashPassword(password)
     if (!(await this.passwords.replace(id, phc, next))) throw authError('invalid_credentials')
     await this.challenges.forget(id) // they were begun with the old password
+    await this.tokens.forgetUser(id, ['reset_password'])
     await this.sessions.endAll(id, 'password_changed', sessionId)
+    await this.notices.toUser(user, 'password_changed', client)
     await this.note('password.changed', id, client)
+  }
+
+  /** Queues the mail of a sign-up: one row for a new and for a known address, so that the work is the same. */
+  private async welcome(email: string, newUserId: string | undefined): Promise<void> {
+    const template = newUserId === undefined ? 'existing_account' : 'confirm_email'
+    await this.delivery.queue({ template, recipient: email, userId: newUserId ?? null })
   }
 
   private note(

@@ -9,6 +9,10 @@ export class Passwords {
       on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`
   }
 
+  async remove(userId: string): Promise<void> {
+    await Database.$asService().sql`delete from auth.password_credentials where user_id = ${userId}`
+  }
+
   /**
    * Replaces the hash that was checked. @returns whether it was still that one: of two changes with one old password, one succeeds.
    */

@@ -1,5 +1,6 @@
 /** Schemas of the bodies of `passwords/routes.ts`. */
 import * as v from 'valibot'
+import { code, token } from '../mail/schemas.ts'
 import { email } from '../shared/fields.ts'
 
 /** UTF-16 units of the longest password that is read: policies allow 64 characters, and hashing 1 KiB costs no more than 1 byte. */
@@ -27,3 +28,8 @@ export const credentials = v.strictObject({ email, password })
 export const signUpBody = v.strictObject({ email, password, data: v.optional(data, {}) })
 
 export const passwordChange = v.strictObject({ current_password: password, password })
+
+export const forgotten = v.strictObject({ email })
+
+/** The token of a link, or the code of the same mail with the address that it went to. */
+export const resetBody = v.union([v.strictObject({ token, password }), v.strictObject({ email, code, password })])

@@ -2,6 +2,7 @@ import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { KeysModule } from '../keys/module.ts'
 import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { RefreshController, SessionsController } from './routes.ts'
@@ -11,7 +12,7 @@ import { Tokens } from './tokens.ts'
 
 /** Login sessions, and the access and refresh tokens that belong to them. */
 @Module({
-  imports: [AuditModule, KeysModule, LimitsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, KeysModule, LimitsModule, MailModule, SettingsModule, UsersModule],
   controllers: [RefreshController, SessionsController],
   providers: [Sessions, SignIn, Tokens],
 })

@@ -16,6 +16,7 @@ import {
 import * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { requireCaller } from '../shared/caller.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
@@ -36,6 +37,7 @@ export class RefreshController {
   constructor(
     private readonly audit: Audit,
     private readonly limits: Limits,
+    private readonly notices: Notices,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly tokens: Tokens,
@@ -71,6 +73,7 @@ export class RefreshController {
   private async refuse(state: RefreshState, reason: EndReason, client: ClientInfo): Promise<HttpError> {
     await this.sessions.end(state.id, reason)
     await this.note(state, reason === 'reuse_detected' ? 'token.reuse_detected' : 'session.revoked', client, reason)
+    if (reason === 'reuse_detected') await this.notices.toUser(state.user, 'session_reuse_detected', client)
     return authError('invalid_refresh_token')
   }
 

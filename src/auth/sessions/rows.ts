@@ -71,6 +71,14 @@ export class Sessions {
     return session!
   }
 
+  /** Whether the account was in use, and never from a program like this one in the last 30 days. */
+  async isFirstOf(userId: string, { user_agent }: ClientInfo): Promise<boolean> {
+    const [row] = await Database.$asService().sql<{ is_first: boolean }>`
+      select count(*) > 0 and count(*) filter (where user_agent is not distinct from ${user_agent}) = 0 as is_first
+      from auth.sessions where user_id = ${userId}`
+    return row!.is_first
+  }
+
   /**
    * The caller and their session, for handlers that hash a password: `@User()` would hold a connection meanwhile (contract 2.15).
    * @param sql of a short transaction. @throws HttpError 401 without a valid token.

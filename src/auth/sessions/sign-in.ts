@@ -1,5 +1,6 @@
 import { Injectable } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
+import { Notices } from '../mail/notices.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import { type User, Users } from '../users/rows.ts'
 import { type Origin, Sessions } from './rows.ts'
@@ -10,6 +11,7 @@ import { type TokenAnswer, Tokens } from './tokens.ts'
 export class SignIn {
   constructor(
     private readonly audit: Audit,
+    private readonly notices: Notices,
     private readonly sessions: Sessions,
     private readonly tokens: Tokens,
     private readonly users: Users,
@@ -18,6 +20,7 @@ export class SignIn {
   /** @param amr methods that the user proved, as RFC 8176 names them. @param origin the provider that vouched for the user. */
   async begin(user: User, amr: string[], client: ClientInfo, origin?: Origin): Promise<TokenAnswer> {
     await this.users.signedIn(user.id)
+    const isNewDevice = await this.sessions.isFirstOf(user.id, client)
     const session = await this.sessions.begin(user.id, amr, client, origin)
     await this.audit.record({
       event: 'user.signed_in',
@@ -27,6 +30,7 @@ export class SignIn {
       client,
       details: { amr, ...origin },
     })
+    if (isNewDevice) await this.notices.toUser(user, 'new_sign_in', client)
     return this.tokens.issue(user, session)
   }
 }

@@ -6,6 +6,8 @@ export const authErrors = {
   invalid_credentials: { status: 401, description: 'the email address or the password is wrong' },
   invalid_refresh_token: { status: 401, description: 'the refresh token is not valid any more: sign in again' },
   email_not_confirmed: { status: 403, description: 'the email address must be confirmed first' },
+  invalid_token: { status: 400, description: 'the link or the code is not valid any more: ask for a new one' },
+  same_email: { status: 400, description: 'this is the address of the account already' },
   email_taken: { status: 409, description: 'there is an account with this email address' },
   hook_failed: { status: 500, description: 'a hook of this project failed' },
   invalid_code: { status: 401, description: 'the code is wrong, or was used already' },

@@ -44,6 +44,11 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 /** SQLSTATE of a violated unique index. */
 const uniqueViolation = '23505'
 
+/** Whether another user has the address, also one that another transaction is just giving it to. */
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === uniqueViolation
+}
+
 @Injectable()
 export class Users {
   /** A person who signs up with an address that nobody has confirmed yet. See `createFrom`. */
@@ -109,7 +114,7 @@ export class Users {
         returning *, false as is_operator`
       return user
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === uniqueViolation) return undefined
+      if (isTaken(error)) return undefined
       throw error
     }
   }
@@ -130,6 +135,14 @@ export class Users {
     return user
   }
 
+  /** The user, locked until the request ends. */
+  async lock(id: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where id = ${id} for no key update of users`
+    return user
+  }
+
   /**
    * The user, locked, if the password is still the one that was checked.
    * @param phc the hash that was checked. @returns `undefined` where it was changed meanwhile, or the user deleted.
@@ -142,14 +155,6 @@ export class Users {
     return user
   }
 
-  /** The user, locked, so that what is decided about the row holds until the end of the transaction. */
-  async lock(id: string): Promise<User | undefined> {
-    const [user] = await inRequest<User>`
-      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
-      from auth.users where id = ${id} for no key update of users`
-    return user
-  }
-
   async lockByEmail(email: string): Promise<User | undefined> {
     const [user] = await inRequest<User>`
       select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
@@ -157,9 +162,27 @@ export class Users {
     return user
   }
 
-  /** The address was confirmed. A provider vouched for it, or a message to it was answered. */
-  async confirmEmail(id: string): Promise<void> {
-    await inRequest`update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()) where id = ${id}`
+  /** The address is the user's, as a message to it or a provider has proved. @returns whether it still is the one of the account. */
+  async confirmEmail(id: string, email: string): Promise<boolean> {
+    const rows = await inRequest`
+      update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()), updated_at = now()
+      where id = ${id} and email = ${email} returning id`
+    return rows.length > 0
+  }
+
+  /** Gives the user a confirmed address. @returns whether it was free: else the transaction is as it was before. */
+  async moveToEmail(id: string, email: string): Promise<boolean> {
+    await inRequest`savepoint other_address`
+    try {
+      await inRequest`
+        update auth.users set email = ${email}, email_confirmed_at = now(), updated_at = now() where id = ${id}`
+    } catch (error) {
+      if (!isTaken(error)) throw error
+      await inRequest`rollback to savepoint other_address`
+      return false
+    }
+    await inRequest`release savepoint other_address`
+    return true
   }
 
   /** @throws HttpError 404 `user_not_found` */

@@ -1,0 +1,154 @@
+import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
+import * as v from 'valibot'
+import { Audit, type Entry } from '../audit/rows.ts'
+import { MailAdmission } from '../mail/admission.ts'
+import { Delivery } from '../mail/delivery.ts'
+import { Notices } from '../mail/notices.ts'
+import { presented, token } from '../mail/schemas.ts'
+import { OneTimeTokens, type Presented } from '../mail/tokens.ts'
+import { Challenges } from '../mfa/rows.ts'
+import { PasswordChecks } from '../passwords/checks.ts'
+import { Passwords } from '../passwords/rows.ts'
+import { Sessions } from '../sessions/rows.ts'
+import { type ClientInfo, clientOf } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
+import { email } from '../shared/fields.ts'
+import { requireRecent } from '../shared/recent.ts'
+import { Users } from '../users/rows.ts'
+
+const resendBody = v.strictObject({ email })
+const changeBody = v.strictObject({ email, current_password: v.optional(v.pipe(v.string(), v.maxLength(1_024))) })
+const undoBody = v.strictObject({ token })
+
+/** The address of an account: confirmed, sent again, changed, and kept after all. */
+@Controller('/auth/email', { auth: false })
+export class EmailsController {
+  constructor(
+    private readonly admission: MailAdmission,
+    private readonly audit: Audit,
+    private readonly challenges: Challenges,
+    private readonly checks: PasswordChecks,
+    private readonly delivery: Delivery,
+    private readonly notices: Notices,
+    private readonly passwords: Passwords,
+    private readonly sessions: Sessions,
+    private readonly tokens: OneTimeTokens,
+    private readonly users: Users,
+  ) {}
+
+  /** Proves the address of an account. It begins no session: a mail program may open links by itself. */
+  @Post('confirm')
+  async confirm(
+    @Body(presented) body: v.InferOutput<typeof presented>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'confirmed'; email: string }> {
+    const found = await this.tokens.find('confirm_email', presentedBy(body))
+    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
+    if (!(await this.users.confirmEmail(found.user_id, found.target))) throw authError('invalid_token')
+    await this.note('user.email_confirmed', found.user_id, clientOf(request, requestId))
+    return { status: 'confirmed', email: found.target }
+  }
+
+  /** Sends the mail of the sign-up again. The answer is the same for every address, and so is the work before it. */
+  @Post('resend', { status: 202 })
+  async resend(
+    @Body(resendBody) { email }: v.InferOutput<typeof resendBody>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'sent' }> {
+    await this.admission.admit(email, clientOf(request, requestId))
+    await this.delivery.queue({ template: 'confirm_email', recipient: email, userId: null })
+    return { status: 'sent' }
+  }
+
+  /**
+   * Asks for another address. It counts once the mail to it has come back. The present address hears of it at once, and may keep
+   * itself. An account with a password proves it again, and every other one has signed in shortly before.
+   */
+  @Post('change', { auth: true, status: 202 })
+  async change(
+    @Body(changeBody) { email, current_password }: v.InferOutput<typeof changeBody>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'sent' }> {
+    const client = clientOf(request, requestId)
+    const { id } = await Database.$apart((sql) => this.sessions.caller(sql))
+    const user = await Database.$apart((sql) => this.users.byId(id, sql))
+    if (!user) throw authError('user_not_found')
+    if (email === user.email) throw authError('same_email')
+    if (user.phc === null) await requireRecent()
+    else {
+      if (current_password === undefined) throw authError('invalid_credentials', 'the present password is required')
+      const find = (users: Users, sql: Parameters<Users['byId']>[1]) => users.byId(id, sql)
+      await this.checks.require(current_password, id, client, find)
+    }
+    await this.admission.admit(email, client)
+    const isTaken = (await this.users.byEmail(email)) !== undefined
+    if (isTaken) await this.delivery.queue({ template: 'existing_account', recipient: email, userId: null })
+    else {
+      await this.delivery.queue({
+        template: 'email_change_confirm',
+        recipient: email,
+        userId: id,
+        variables: { new_email: email },
+      })
+    }
+    const addresses = { old_email: user.email ?? '', new_email: email }
+    if (user.email_confirmed_at) await this.notices.toUser(user, 'email_change_notice', client, addresses)
+    await this.note('user.email_change_requested', id, client)
+    return { status: 'sent' }
+  }
+
+  /** The new address has read its mail: it is the account's from now on. */
+  @Post('change/confirm')
+  async confirmChange(
+    @Body(presented) body: v.InferOutput<typeof presented>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'changed'; email: string }> {
+    const client = clientOf(request, requestId)
+    const found = await this.tokens.find('email_change', presentedBy(body))
+    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
+    const { user_id: id, target } = found
+    const user = await this.users.byId(id)
+    if (!user || user.disabled_at) throw authError('invalid_token')
+    if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
+    await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
+    await this.notices.toUser(user, 'email_changed', client, { new_email: target })
+    await this.note('user.email_changed', id, client)
+    return { status: 'changed', email: target }
+  }
+
+  /**
+   * The owner of the former address takes the account back: whoever changed the address has known the password, so all sessions end
+   * and the password goes. A mail with which to choose another one is sent.
+   */
+  @Post('undo')
+  async undo(
+    @Body(undoBody) body: v.InferOutput<typeof undoBody>,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'kept'; email: string }> {
+    const found = await this.tokens.find('email_change_undo', body)
+    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
+    const { user_id: id, target } = found
+    if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
+    await this.tokens.forgetUser(id)
+    await this.passwords.remove(id)
+    await this.challenges.forget(id)
+    await this.sessions.endAll(id, 'revoked')
+    await this.delivery.queue({ template: 'reset_password', recipient: target, userId: id })
+    await this.note('user.email_change_undone', id, clientOf(request, requestId))
+    return { status: 'kept', email: target }
+  }
+
+  private note(event: Entry['event'], id: string, client: ClientInfo): Promise<void> {
+    return this.audit.record({ event, actor: { type: 'user', id }, target: { type: 'user', id }, client })
+  }
+}
+
+/** What the client presents, as `OneTimeTokens` takes it. */
+export function presentedBy(body: v.InferOutput<typeof presented>): Presented {
+  return 'token' in body ? body : { target: body.email, code: body.code }
+}

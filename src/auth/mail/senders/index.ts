@@ -1,0 +1,50 @@
+/** The sender of a stack: what the settings name, or the local stack's mailbox. */
+import { Database, Injectable, Log, Secrets } from '@stack/backend'
+import type { Message } from '../../../wire/message.ts'
+import type { MailSettings, Settings } from '../../../wire/settings.ts'
+import { Credentials, type ProviderName } from '../../providers/credentials.ts'
+import { SendFailed } from './failure.ts'
+import { sendByHttp } from './http.ts'
+
+@Injectable()
+export class Senders {
+  constructor(private readonly credentials: Credentials) {}
+
+  /** @returns the name of the transport, or `undefined` where nothing can be sent. */
+  transportOf({ mail }: Settings): MailSettings['transport'] | 'mailbox' | undefined {
+    return mail?.transport ?? (mailbox() === undefined ? undefined : 'mailbox')
+  }
+
+  /** Sends one message. No connection of the database is held meanwhile. @throws SendFailed */
+  async send(message: Message, { mail }: Settings): Promise<void> {
+    const captured = mailbox()
+    if (!mail) {
+      if (captured === undefined) throw new SendFailed('no sender is configured: set "mail" in the settings', false)
+      return sendByHttp(message, captured, undefined)
+    }
+    if (mail.transport === 'console') {
+      const { id, to, subject, text } = message
+      return Log.info('mail', { message_id: id, to, subject, text })
+    }
+    const secret = mail.credential_ref === undefined ? undefined : await this.secret('email', mail.credential_ref)
+    if (mail.transport === 'http') return sendByHttp(message, mail.url, secret)
+    const { sendBySmtp } = await import('./smtp.ts')
+    return sendBySmtp(message, mail, secret)
+  }
+
+  /** @throws SendFailed where there is no such credential. */
+  async secret(provider: ProviderName, name: string): Promise<string> {
+    const credential = await Database.$apart((sql) => this.credentials.open(provider, name, sql))
+    if (credential?.kind === 'sender_secret') return credential.secret
+    throw new SendFailed(`the credential "${name}" of the sender is not stored`, false)
+  }
+}
+
+/** The address of the local stack's mailbox. No other stack has that binding. */
+function mailbox(): string | undefined {
+  try {
+    return Secrets.get('STACK_MAILBOX_URL')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,157 @@
+/** One-time tokens and codes: whoever presents one has read what was sent to an address or a phone number. */
+import { Cron, Database, Injectable } from '@stack/backend'
+import { Limits } from '../limits/rows.ts'
+import { SettingsRows } from '../settings/rows.ts'
+import { authenticate } from '../shared/seal.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
+
+export type Purpose =
+  | 'confirm_email'
+  | 'reset_password'
+  | 'email_change'
+  | 'email_change_undo'
+  | 'phone_sign_in'
+  | 'phone_change'
+
+export interface Proof {
+  purpose: Purpose
+  /** `null` where there is no account yet. */
+  userId: string | null
+  /** The address or the number that the message goes to. */
+  target: string
+}
+
+/** What the client presents: the token of a link, or the code with the address or number that it went to. */
+export type Presented = { token: string } | { target: string; code: string }
+
+/** A token that is right and not used up yet. */
+export interface Found {
+  digest: string
+  purpose: Purpose
+  user_id: string | null
+  target: string
+}
+
+/** Wrong codes after which a code is worth nothing: of a million codes, five guesses find one in 200,000 times. */
+const mostAttempts = 5
+
+/** Bytes of a token: it cannot be guessed, so its attempts are not counted. */
+const tokenBytes = 32
+
+@Injectable()
+export class OneTimeTokens {
+  constructor(
+    private readonly limits: Limits,
+    private readonly settings: SettingsRows,
+  ) {}
+
+  /**
+   * Makes a token and a code. Earlier ones of the purpose stay valid: a mail that is late must not be void.
+   * @param seconds how long the token is valid. @param code how long the code is valid, and its number of digits.
+   */
+  async issue(
+    { purpose, userId, target }: Proof,
+    seconds: number,
+    code: { seconds: number; digits: number },
+    sql: Sql = inRequest,
+  ): Promise<{ token: string; code: string }> {
+    const token = base64url(crypto.getRandomValues(new Uint8Array(tokenBytes)))
+    const digits = randomDigits(code.digits)
+    await sql`
+      insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at)
+      values (${await digestOfToken(token)}, ${await digestOfCode(purpose, target, digits)}, ${purpose}, ${userId}, ${target},
+        now() + make_interval(secs => ${seconds}), now() + make_interval(secs => ${code.seconds}))`
+    return { token, code: digits }
+  }
+
+  /**
+   * Looks for what the client presents, without using it up: a mail scanner that opens a link must not void it. An attempt with a code
+   * counts at once, in a transaction of its own. No connection is held afterwards.
+   *
+   * @returns `undefined` for one that is wrong, over or used. @throws HttpError 429 `rate_limited`
+   */
+  async find(purpose: Purpose, presented: Presented): Promise<Found | undefined> {
+    if ('code' in presented) return this.findCode(purpose, presented.target, presented.code)
+    const digest = await digestOfToken(presented.token)
+    const [row] = await Database.$apart(
+      (sql) => sql<Omit<Found, 'digest' | 'purpose'>>`
+        select user_id, target from auth.one_time_tokens
+        where token_digest = ${digest} and purpose = ${purpose} and consumed_at is null and expires_at > now()`,
+    )
+    return row && { ...row, digest, purpose }
+  }
+
+  /** Uses it up in the transaction of the request: a request that fails leaves it. @returns whether this one of several requests got it. */
+  async use({ digest, purpose, target }: Found): Promise<boolean> {
+    const used = await inRequest`
+      update auth.one_time_tokens set consumed_at = now()
+      where token_digest = ${digest} and consumed_at is null returning token_digest`
+    if (used.length > 0) await this.forget(purpose, target)
+    return used.length > 0
+  }
+
+  private async findCode(purpose: Purpose, target: string, code: string): Promise<Found | undefined> {
+    const { refused, live } = await Database.$apart(async (sql) => {
+      const { document } = await this.settings.read(sql)
+      const refused = await this.limits.take(sql, 'code_per_recipient', `${purpose} ${target}`, document)
+      if (refused) return { refused, live: [] }
+      const live = await sql<{ code_digest: string; digest: string; user_id: string | null }>`
+        update auth.one_time_tokens set attempts = attempts + 1
+        where purpose = ${purpose} and target = ${target} and consumed_at is null and code_expires_at > now()
+          and attempts < ${mostAttempts} returning code_digest, token_digest as digest, user_id`
+      return { refused, live }
+    })
+    if (refused) throw refused
+    const expected = await digestOfCode(purpose, target, code)
+    const right = live.find(({ code_digest }) => code_digest === expected)
+    return right && { digest: right.digest, user_id: right.user_id, purpose, target }
+  }
+
+  /** Voids every token of the purpose that went to the address or number. */
+  async forget(purpose: Purpose, target: string): Promise<void> {
+    await inRequest`
+      update auth.one_time_tokens set consumed_at = now()
+      where purpose = ${purpose} and target = ${target} and consumed_at is null`
+  }
+
+  /** Voids the user's tokens, of these purposes or of all. */
+  async forgetUser(userId: string, purposes: readonly Purpose[] | null = null): Promise<void> {
+    await inRequest`
+      update auth.one_time_tokens set consumed_at = now() where user_id = ${userId} and consumed_at is null
+        and (${purposes}::text[] is null or purpose = any (${purposes}::text[]))`
+  }
+
+  /** Tokens that are used or over say nothing any more. */
+  @Cron('5 * * * *')
+  async forgetExpired(): Promise<void> {
+    await inRequest`
+      delete from auth.one_time_tokens where greatest(expires_at, code_expires_at) < now() or consumed_at < now() - interval '1 hour'`
+  }
+}
+
+/** Digits without a bias: a byte of 250 or more is drawn again. */
+function randomDigits(count: number): string {
+  let digits = ''
+  while (digits.length < count) {
+    const [byte = 255] = crypto.getRandomValues(new Uint8Array(1))
+    if (byte < 250) digits += String(byte % 10)
+  }
+  return digits
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+}
+
+/** The key is a binding: a dump of the table opens no account, although a code has a million values only. */
+async function digest(text: string): Promise<string> {
+  return base64url(await authenticate('PASSWORD_PEPPER', new TextEncoder().encode(text)))
+}
+
+const digestOfToken = (token: string) => digest(`one-time token ${token}`)
+
+const digestOfCode = (purpose: Purpose, target: string, code: string) =>
+  digest(`one-time code ${purpose} ${target} ${code}`)
