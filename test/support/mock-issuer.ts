@@ -193,8 +193,7 @@ export class MockIssuer {
     const answer = this.tampering.answer?.[name === 'access_token' ? 'token' : name]
     if (answer) return answer(response)
     const body = await this.#answer(name, path, request)
-    const status = 'status' in body ? body.status : 200
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body.json))
+    response.writeHead(body.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(body.json))
   }
 
   async #answer(

@@ -134,7 +134,8 @@ function checkDirectory({ fields }: ProviderClient, claims: Claims, { keys }: Di
     (directory === 'organizations' && tid !== consumersTenant) ||
     (directory === 'consumers' && tid === consumersTenant) ||
     (directory === 'tenant' && tid === fields['tenant_id'])
-  if (!isAdmitted || iss !== `${issuerOf('microsoft')}/${tid}/v2.0`) {
+  const isTenant = typeof tid === 'string' && /^[0-9a-f-]{36}$/.test(tid)
+  if (!isAdmitted || !isTenant || iss !== `${issuerOf('microsoft')}/${tid}/v2.0`) {
     throw new AnswerRefused('the ID token is of a directory that this client does not admit')
   }
   const { kid } = decodeProtectedHeader(idToken)
