@@ -75,7 +75,7 @@ export async function enable(stack: TestStack, issuer: MockIssuer, fields: Recor
 export function mockIssuers() {
   const issuers = {
     google: new MockIssuer('google'),
-    apple: new MockIssuer('apple'),
+    apple: new MockIssuer('apple', 'ES256'),
     microsoft: new MockIssuer('microsoft'),
     github: new MockIssuer('github'),
   }
