@@ -3,7 +3,9 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
+import { HealthModule } from './health/module.ts'
 import { IdentitiesModule } from './identities/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
@@ -25,8 +27,10 @@ import { VaultModule } from './vault/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
-    IdentitiesModule,
+    DiscoveryModule,
     EmailsModule,
+    HealthModule,
+    IdentitiesModule,
     KeysModule,
     LimitsModule,
     LoginsModule,

@@ -70,7 +70,7 @@ async function browse(start: string, login: string, isCancelled = false): Promis
       if (url.startsWith(shop.url)) return url
       continue
     }
-    const [, action, prompt] = /action="([^"]+)"[^]*name="prompt" value="(\w+)"/.exec(page) ?? []
+    const [, action, prompt] = /action="([^"]+)".*name="prompt" value="(\w+)"/s.exec(page) ?? []
     if (!action) throw new Error(`no form on the page ${response.status}: ${page.slice(0, 500)}`)
     url = new URL(isCancelled ? `${action}/abort` : action, url).href
     if (!isCancelled) form = new URLSearchParams({ prompt: prompt!, login, password: 'any' })
