@@ -6,7 +6,7 @@ const titles: Record<string, string> = { google: 'Google', apple: 'Apple', micro
 
 export const titleOf = (provider: string): string => titles[provider] ?? provider
 
-/** What a provider tells about a person beside the address. */
+/** A provider's description of a person, beside the address. */
 export interface Profile {
   name?: string
   given_name?: string

@@ -1,29 +1,30 @@
 /** The way to a provider's pages, and what its answer proves. No connection is held here: providers may be slow. */
+
 import { importPKCS8, SignJWT } from 'jose'
 import type { Person } from '../identities/rows.ts'
 import type { OpenCredential } from '../providers/credentials.ts'
+import { baseUrl } from '../shared/urls.ts'
+import type { OAuthProvider, ProviderClient } from './client.ts'
 import { discover, tenantIn } from './discovery.ts'
-import { clientIdOf, githubEndpoints, issuerOf, known, type OAuthProvider } from './endpoints.ts'
+import { clientIdOf, githubEndpoints, issuerOf, known } from './endpoints.ts'
 import { githubPerson } from './github.ts'
 import { bounded, library, libraryClient, personFrom, serverOf, verify } from './id-token.ts'
 import { profileOf } from './person.ts'
 import { ProviderFailed } from './provider-fetch.ts'
-import type { Flow, ProviderClient } from './rows.ts'
+import type { Flow } from './rows.ts'
 import { digestOf } from './secrets.ts'
 
 /** Seconds that a client secret of Apple is valid: it is made for one call. */
 const appleSecretSeconds = 300
 
 /** Where the provider sends the browser back to. Each client is registered with exactly this address. */
-export const callbackUrl = (provider: OAuthProvider, baseUrl: string): string =>
-  `${baseUrl.replace(/\/+$/, '')}/auth/oauth/${provider}/callback`
+const callbackUrl = (provider: OAuthProvider): string => `${baseUrl()}/auth/oauth/${provider}/callback`
 
 /** @returns the address of the provider's own pages. @throws ProviderFailed where its metadata cannot be read. */
 export async function authorizationUrl(
   client: ProviderClient,
   { provider, verifier, nonce }: Pick<Flow, 'provider' | 'verifier' | 'nonce'>,
   state: string,
-  baseUrl: string,
 ): Promise<string> {
   const { scope, responseMode } = known[provider]
   const endpoint =
@@ -33,7 +34,7 @@ export async function authorizationUrl(
   const url = new URL(endpoint)
   const parameters = {
     client_id: clientIdOf(provider, client),
-    redirect_uri: callbackUrl(provider, baseUrl),
+    redirect_uri: callbackUrl(provider),
     response_type: 'code',
     scope,
     state,
@@ -52,9 +53,8 @@ export interface Callback {
   state: string
   client: ProviderClient
   credential: OpenCredential | undefined
-  /** As they arrived: in the address, or in the body that Apple posts. */
+  /** The query of the address, or the form that Apple posts. */
   parameters: URLSearchParams
-  baseUrl: string
 }
 
 /**
@@ -85,13 +85,13 @@ async function exchange(
   callback: Callback,
   server: Parameters<Awaited<ReturnType<typeof library>>['authorizationCodeGrantRequest']>[0],
 ): Promise<Response> {
-  const { flow, client, state, parameters, baseUrl } = callback
+  const { flow, client, state, parameters } = callback
   const { authorizationCodeGrantRequest, ClientSecretPost, validateAuthResponse } = await library()
   const own = await libraryClient(flow.provider, client)
   const answering = { ...server, issuer: responseIssuer(callback, server.issuer) }
   const checked = validateAuthResponse(answering, own, parameters, state)
   const secret = ClientSecretPost(await clientSecret(callback))
-  const redirectUri = callbackUrl(flow.provider, baseUrl)
+  const redirectUri = callbackUrl(flow.provider)
   return authorizationCodeGrantRequest(server, own, secret, checked, redirectUri, flow.verifier, await bounded())
 }
 

@@ -25,7 +25,7 @@ export interface Arrival {
   guestId: string | undefined
 }
 
-/** What becomes of a person: found by the identity, found by the address, or new. */
+/** The outcome for a person: found by the identity, found by the address, or new. */
 export type Outcome = 'known' | 'linked' | 'new'
 
 /** The account of a person: found, linked by a confirmed address, made, or made of a guest. */
@@ -193,7 +193,7 @@ function isHidden(person: Person, { confirm_email_required }: Settings): boolean
   return confirm_email_required === true && !person.email_verified
 }
 
-/** What was foreseen does not hold any more: an account was deleted, or its address changed, in the same second. */
+/** The preview does not hold any more: an account was deleted, or its address changed, in the same second. */
 const changed = () => new HttpError(409, 'conflict', 'the account has changed meanwhile: sign in again')
 
 /** A person without an address cannot confirm one. */

@@ -1,9 +1,9 @@
-import { Database, HttpError, Injectable, Log, Secrets } from '@stack/backend'
+import { Database, HttpError, Injectable, Log } from '@stack/backend'
 import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
 import { authorizationUrl } from './answer.ts'
-import type { OAuthProvider } from './endpoints.ts'
+import type { OAuthProvider } from './client.ts'
 import { redirectFault } from './redirects.ts'
 import { Flows, ProviderClients } from './rows.ts'
 import { randomToken } from './secrets.ts'
@@ -56,7 +56,7 @@ export class Beginning {
     })
     if (begun instanceof HttpError) throw begun
     try {
-      return await authorizationUrl(begun.client, { provider, ...secrets }, begun.state, Secrets.get('STACK_URL'))
+      return await authorizationUrl(begun.client, { provider, ...secrets }, begun.state)
     } catch (error) {
       Log.warn('a sign-in with a provider could not begin', { provider, client_key, error })
       return undefined

@@ -1,9 +1,10 @@
 /** The metadata and the keys of OpenID Connect providers. An isolate keeps them for five minutes, as plain data. */
+
 import type { JWKSCacheInput } from 'oauth4webapi'
 import * as v from 'valibot'
-import { discoveryUrl, issuerOf, type OAuthProvider } from './endpoints.ts'
+import type { OAuthProvider, ProviderClient } from './client.ts'
+import { discoveryUrl, issuerOf } from './endpoints.ts'
 import { ProviderFailed, providerFetch, requireSafe } from './provider-fetch.ts'
-import type { ProviderClient } from './rows.ts'
 
 /** Milliseconds that metadata may be old: a provider that moves its keys or endpoints is followed within this time. */
 const freshMs = 300_000
@@ -19,7 +20,7 @@ const document = v.object({
   authorization_response_iss_parameter_supported: v.optional(v.boolean()),
 })
 
-export type Metadata = v.InferOutput<typeof document>
+type Metadata = v.InferOutput<typeof document>
 
 export interface Discovered {
   metadata: Metadata

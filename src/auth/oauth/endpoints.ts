@@ -1,11 +1,9 @@
 /**
- * What is known of each provider. A binding `OAUTH_<PROVIDER>_ISSUER` of the auth worker takes the place of an issuer, for a national
+ * The issuer of each provider, and what it is asked for. A binding `OAUTH_<PROVIDER>_ISSUER` of the auth worker takes the place of an issuer, for a national
  * cloud, a server of one's own and tests. No client and no setting reaches it.
  */
 import { HttpError, Secrets } from '@stack/backend'
-import type { ProviderClient } from './rows.ts'
-
-export type OAuthProvider = 'google' | 'apple' | 'microsoft' | 'github'
+import type { OAuthProvider, ProviderClient } from './client.ts'
 
 interface Known {
   issuer: string
@@ -62,7 +60,7 @@ function bound(name: string): string | undefined {
 }
 
 /** The directory whose accounts a client of Microsoft admits: its own tenant, or one of the three words. */
-export function directoryOf({ fields }: ProviderClient): string {
+function directoryOf({ fields }: ProviderClient): string {
   return String(fields['directory'] === 'tenant' ? fields['tenant_id'] : fields['directory'])
 }
 

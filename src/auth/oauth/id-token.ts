@@ -2,11 +2,11 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { AuthorizationServer, Client } from 'oauth4webapi'
 import type { Person } from '../identities/rows.ts'
+import type { OAuthProvider, ProviderClient } from './client.ts'
 import { type Discovered, tenantIn } from './discovery.ts'
-import { clientIdOf, consumersTenant, issuerOf, known, type OAuthProvider, partiesOf } from './endpoints.ts'
+import { clientIdOf, consumersTenant, issuerOf, known, partiesOf } from './endpoints.ts'
 import { isVerified, personOf } from './person.ts'
 import { AnswerRefused, providerFetch } from './provider-fetch.ts'
-import type { ProviderClient } from './rows.ts'
 import { base64url, hex, sha256 } from './secrets.ts'
 
 /** Seconds that the clocks of a provider and the stack may differ. */
@@ -110,7 +110,7 @@ function peek(idToken: unknown): Record<string, unknown> {
 }
 
 function issuerFor(provider: OAuthProvider, issuer: string, { iss, tid }: Record<string, unknown>): string {
-  // a directory's own issuer takes the place of the template; `checkDirectory` decides whether that directory is admitted
+  // a directory's own issuer takes the place of the template, and `checkDirectory` decides whether that directory is admitted
   if (provider === 'microsoft' && typeof tid === 'string' && issuer.includes('{tenantid}')) {
     return tenantIn(issuer.replace('{tenantid}', tid)) === tid ? issuer.replace('{tenantid}', tid) : issuer
   }

@@ -10,7 +10,7 @@ export class ProviderFailed extends Error {
   override name = 'ProviderFailed'
 }
 
-/** The provider answered with something that must not sign anybody in. The message is for the log alone. */
+/** The provider answered with something that proves no person. The message is for the log alone. */
 export class AnswerRefused extends Error {
   override name = 'AnswerRefused'
 }

@@ -1,8 +1,9 @@
 /** Where an application is sent back to: to an address that is listed, character by character, and nowhere else. */
+
 import type { HttpError } from '@stack/backend'
 import type { Settings } from '../../wire/settings.ts'
 import { authError } from '../shared/errors.ts'
-import type { ProviderClient } from './rows.ts'
+import type { ProviderClient } from './client.ts'
 
 /** Schemes that a browser runs or reads from the disk. A list with one of them is a mistake. */
 const dangerous = /^(?:javascript|data|file|blob|vbscript|about|view-source):/i

@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  Database,
-  Get,
-  HttpError,
-  Log,
-  Param,
-  Post,
-  Query,
-  Req,
-  RequestId,
-  Secrets,
-} from '@stack/backend'
+import { Body, Controller, Database, Get, HttpError, Log, Param, Post, Query, Req, RequestId } from '@stack/backend'
 import type * as v from 'valibot'
 import { type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
@@ -24,12 +11,13 @@ import { authError } from '../shared/errors.ts'
 import { readAnswer } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { Beginning } from './beginning.ts'
+import { type OAuthProvider, originOf, type ProviderClient } from './client.ts'
 import { discover } from './discovery.ts'
-import { type OAuthProvider, requireProvider } from './endpoints.ts'
+import { requireProvider } from './endpoints.ts'
 import { personFrom, verifyNative } from './id-token.ts'
 import { isOutage } from './provider-fetch.ts'
 import { redirect, redirectBack, redirectFault } from './redirects.ts'
-import { type Flow, Flows, HandoffCodes, originOf, type ProviderClient, ProviderClients, UsedIdTokens } from './rows.ts'
+import { type Flow, Flows, HandoffCodes, ProviderClients, UsedIdTokens } from './rows.ts'
 import { exchangeBody, nativeBody, startQuery } from './schemas.ts'
 import { digestOf } from './secrets.ts'
 
@@ -83,7 +71,7 @@ export class OAuthController {
 
   /**
    * The application trades its code for tokens. A guest who has no account with this provider becomes one. A user who adds an identity
-   * must be signed in, so that nobody can be made to add their identity to another person's account.
+   * must be signed in, so that no person can be made to add their identity to another one's account.
    */
   @Post('exchange')
   async exchange(
@@ -177,7 +165,7 @@ export class OAuthController {
     }
   }
 
-  /** What the provider answered, to its end: back to the application, with a code or with an error. */
+  /** Takes the provider's answer, and sends the browser back to the application with a code or with an error. */
   private async finish(provider: OAuthProvider, parameters: URLSearchParams, from: ClientInfo): Promise<Response> {
     const state = parameters.getAll('state')
     const begun = state.length === 1 && state[0] !== '' ? await this.open(provider, state[0]!) : undefined
@@ -189,8 +177,7 @@ export class OAuthController {
     if (refusal) return this.sendBack(flow, refusal, from)
     let person: Awaited<ReturnType<typeof readAnswer>>
     try {
-      const baseUrl = Secrets.get('STACK_URL')
-      person = await readAnswer({ flow, state: state[0]!, client, credential, parameters, baseUrl })
+      person = await readAnswer({ flow, state: state[0]!, client, credential, parameters })
     } catch (error) {
       Log.warn('the answer of a provider was refused', { provider, client_key: client.key, error })
       return this.sendBack(flow, authError('provider_failed'), from)
@@ -214,7 +201,7 @@ export class OAuthController {
       const client = await this.clients.findOf('browser', provider, flow.clientKey, sql)
       if (client instanceof HttpError) return { flow, client, fault: undefined, credential: undefined }
       const { document } = await this.settings.read(sql)
-      // an address that was taken from the lists since is no place to send anybody to
+      // an address that was taken from the lists since is no place to send a browser to
       const fault = redirectFault(flow.redirectTo, client, document)
       const credential = fault ? undefined : await this.opened(provider, client, sql)
       return { flow, client, fault, credential }
@@ -249,7 +236,7 @@ function unplaced(error: HttpError): never {
 }
 
 /**
- * The error that the provider reports (RFC 6749 section 4.1.2.1). Its words are not passed on: whoever has a `state` could write them.
+ * The error that the provider reports (RFC 6749 section 4.1.2.1). Its words are not passed on, because any holder of a `state` could write them.
  * @returns `undefined` where it reports none.
  */
 function providerError(provider: OAuthProvider, parameters: URLSearchParams): HttpError | undefined {

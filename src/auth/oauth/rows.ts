@@ -1,29 +1,10 @@
 import { Cron, HttpError, Injectable } from '@stack/backend'
 import { type Person, titleOf } from '../identities/rows.ts'
-import type { Origin } from '../sessions/rows.ts'
 import { authError } from '../shared/errors.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
-import type { OAuthProvider } from './endpoints.ts'
+import type { OAuthProvider, ProviderClient } from './client.ts'
 import { digestOf, randomToken } from './secrets.ts'
-
-/** A client record of a provider (contract 9.5). */
-export interface ProviderClient {
-  key: string
-  kind: 'browser' | 'native'
-  platform: 'web' | 'ios' | 'android'
-  application_key: string
-  credential_ref: string | null
-  fields: Record<string, unknown>
-}
-
-/** What a session that begins with this client keeps of it. */
-export const originOf = (provider: OAuthProvider, client: ProviderClient): Origin => ({
-  provider,
-  client_key: client.key,
-  platform: client.platform,
-  application_key: client.application_key,
-})
 
 @Injectable()
 export class ProviderClients {
@@ -64,7 +45,7 @@ export interface Flow {
   nonce: string
 }
 
-/** What a sealed row belongs to: moved to another row, it does not open. */
+/** The row that a sealed value belongs to. Moved to another row, it does not open. */
 const placeOf = (digest: string) => `provider sign-in ${digest}`
 
 @Injectable()
@@ -81,7 +62,7 @@ export class Flows {
     return state
   }
 
-  /** Of answers in parallel with one `state`, one gets the flow. @returns `undefined` where it was used, is over or unknown. */
+  /** One of the answers in parallel with one `state` gets the flow. @returns `undefined` where it was used, is over or unknown. */
   async consume(provider: OAuthProvider, state: string, sql: Sql): Promise<Flow | undefined> {
     const digest = await digestOf(state)
     const [row] = await sql<Omit<Flow, 'provider' | 'verifier' | 'nonce'> & { sealed: string }>`

@@ -32,7 +32,7 @@ export const exchangeBody = v.strictObject({
 export const nativeBody = v.strictObject({
   client_key: clientKey,
   id_token: v.pipe(v.string(), v.maxLength(longestIdToken)),
-  /** As the application made it: the provider may have been given its SHA-256. */
+  /** The nonce that the application made. The provider may have been given its SHA-256. */
   nonce: v.pipe(v.string(), v.minLength(8), v.maxLength(512)),
   /** Where it is given, the ID token must be of the same sign-in (`at_hash`). */
   access_token: v.optional(v.pipe(v.string(), v.maxLength(longestIdToken))),
