@@ -34,6 +34,7 @@ export class IdentitiesController {
     @RequestId() requestId: string,
   ): Promise<void> {
     await requireRecent()
+    const user = await this.users.lock(id) // before the identity, as a sign-in does: else the two may wait for each other
     if (!(await this.identities.remove(id, provider, subject))) throw authError('identity_not_found')
     await requireWayIn(id)
     const client = clientOf(request, requestId)
@@ -44,7 +45,6 @@ export class IdentitiesController {
       client,
       details: { provider },
     })
-    const user = await this.users.byId(id)
     if (user) await this.notices.toUser(user, 'identity_unlinked', client, { provider_name: titleOf(provider) })
   }
 }

@@ -72,7 +72,8 @@ export class Arrivals {
     if (user.disabled_at) throw authError('user_disabled')
     await this.identities.signedIn(person, origin.client_key)
     if (settings.confirm_email_required && !user.email_confirmed_at) {
-      if (owner) throw authError('email_not_confirmed')
+      if (user.email === null) throw authError('email_not_confirmed')
+      // the same answer as for a new address and for one of another account: a second attempt tells no more than the first
       return { status: 'confirmation_required' }
     }
     return this.secondStep.finish(user, byProvider, client, origin)
@@ -89,6 +90,7 @@ export class Arrivals {
     if (owner === undefined) {
       const user = await this.users.lock(userId)
       if (!user) throw changed()
+      if (user.disabled_at) throw authError('user_disabled')
       await this.add(user, person, origin, client, 'by_user')
     }
     const identity = (await this.identities.ofUser(userId)).find(
@@ -97,11 +99,16 @@ export class Arrivals {
     return { status: 'linked', identity: identity! }
   }
 
-  /** A failed sign-in, in a transaction of its own. @param reason one of the module's own words. */
-  async failed(reason: string, origin: Pick<Origin, 'provider' | 'client_key'>, client: ClientInfo): Promise<void> {
-    const details = { provider: origin.provider, client_key: origin.client_key }
-    const entry = { event: 'user.sign_in_failed', outcome: 'failure', reason, details, client } as const
+  /** Notes a failed sign-in, in a transaction of its own. @returns the error. */
+  async failed(
+    error: HttpError,
+    { provider, client_key }: Pick<Origin, 'provider' | 'client_key'>,
+    client: ClientInfo,
+  ) {
+    const details = { provider, client_key }
+    const entry = { event: 'user.sign_in_failed', outcome: 'failure', reason: error.code, details, client } as const
     await Database.$apart((sql) => this.audit.record({ ...entry, actor: { type: 'anonymous' } }, sql))
+    return error
   }
 
   /** The owner of a known identity. The provider may confirm the account's own address meanwhile. */

@@ -4,6 +4,7 @@ import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
 import { authorizationUrl } from './answer.ts'
 import type { OAuthProvider } from './client.ts'
+import { reasonOf } from './provider-fetch.ts'
 import { redirectFault } from './redirects.ts'
 import { Flows, ProviderClients } from './rows.ts'
 import { randomToken } from './secrets.ts'
@@ -58,7 +59,7 @@ export class Beginning {
     try {
       return await authorizationUrl(begun.client, { provider, ...secrets }, begun.state)
     } catch (error) {
-      Log.warn('a sign-in with a provider could not begin', { provider, client_key, error })
+      Log.warn('a sign-in with a provider could not begin', { provider, client_key, ...reasonOf(error) })
       return undefined
     }
   }

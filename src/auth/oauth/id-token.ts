@@ -126,14 +126,16 @@ function checkTimes({ exp, iat }: Claims): void {
 }
 
 /** The directory that the client admits, and the key that may sign for it: a key may belong to one directory alone. */
-function checkDirectory({ fields }: ProviderClient, claims: Claims, { keys }: Discovered, idToken: string): void {
+function checkDirectory({ fields }: ProviderClient, claims: Claims, found: Discovered, idToken: string): void {
+  const { keys, metadata } = found
   const { tid, iss } = claims as Record<string, unknown>
   const directory = fields['directory']
   const isAdmitted =
     directory === 'common' ||
     (directory === 'organizations' && tid !== consumersTenant) ||
     (directory === 'consumers' && tid === consumersTenant) ||
-    (directory === 'tenant' && tid === fields['tenant_id'])
+    // a tenant may be named by one of its domains: its own metadata have its id
+    (directory === 'tenant' && tid === tenantIn(metadata.issuer))
   const isTenant = typeof tid === 'string' && /^[0-9a-f-]{36}$/.test(tid)
   if (!isAdmitted || !isTenant || iss !== `${issuerOf('microsoft')}/${tid}/v2.0`) {
     throw new AnswerRefused('the ID token is of a directory that this client does not admit')

@@ -24,6 +24,23 @@ export function isOutage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.includes(String(error.code))
 }
 
+/**
+ * The reason of an error for the log. The error itself is not logged: those of oauth4webapi carry the tokens and claims that they are
+ * about.
+ */
+export function reasonOf(error: unknown): Record<string, string> {
+  if (!(error instanceof Error)) return { reason: 'a thrown value that is no error' }
+  const { name, message, cause } = error
+  const known = error as Error & { code?: unknown; error?: unknown }
+  return {
+    reason: `${name}: ${message}`,
+    ...(typeof known.code === 'string' ? { code: known.code } : {}),
+    // the provider's own code of an error (RFC 6749 section 5.2)
+    ...(typeof known.error === 'string' ? { reported: known.error.slice(0, 100) } : {}),
+    ...(error instanceof ProviderFailed && cause instanceof Error ? { cause: cause.message } : {}),
+  }
+}
+
 /** `fetch` within bounds, to https alone (http on loopback). A redirect is not followed: it would carry secrets elsewhere. */
 export async function providerFetch(address: string, init: RequestInit = {}): Promise<Response> {
   requireSafe(address)

@@ -15,7 +15,7 @@ import { type OAuthProvider, originOf, type ProviderClient } from './client.ts'
 import { discover } from './discovery.ts'
 import { requireProvider } from './endpoints.ts'
 import { personFrom, verifyNative } from './id-token.ts'
-import { isOutage } from './provider-fetch.ts'
+import { isOutage, reasonOf } from './provider-fetch.ts'
 import { redirect, redirectBack, redirectFault } from './redirects.ts'
 import { type Flow, Flows, HandoffCodes, ProviderClients, UsedIdTokens } from './rows.ts'
 import { exchangeBody, nativeBody, startQuery } from './schemas.ts'
@@ -81,8 +81,12 @@ export class OAuthController {
   ): Promise<Exchanged> {
     const client = clientOf(request, requestId)
     const handoff = await Database.$apart((sql) => this.codes.consume(code, sql))
-    if (!handoff || (await digestOf(code_verifier)) !== handoff.appChallenge) throw authError('invalid_code')
+    if (!handoff) throw authError('invalid_code')
     const { person, clientKey, linkUserId } = handoff
+    const named = { provider: person.provider, client_key: clientKey }
+    if ((await digestOf(code_verifier)) !== handoff.appChallenge) {
+      throw await this.arrivals.failed(authError('invalid_code'), named, client)
+    }
     const { found, settings, caller, foreseen } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
       return {
@@ -92,14 +96,14 @@ export class OAuthController {
         foreseen: linkUserId === null ? await this.arrivals.foresee(person, document, sql) : ('known' as const),
       }
     })
-    if (found instanceof HttpError) throw found
+    if (found instanceof HttpError) throw await this.arrivals.failed(found, named, client)
+    if (foreseen instanceof HttpError) throw await this.arrivals.failed(foreseen, named, client)
     const origin = originOf(person.provider, found)
     if (linkUserId !== null) {
       if (caller?.id !== linkUserId)
         throw new HttpError(401, 'unauthorized', 'the user who began this must be signed in')
       return this.arrivals.link(linkUserId, { person, origin, client })
     }
-    if (foreseen instanceof HttpError) throw foreseen
     const guestId = caller?.isGuest ? caller.id : undefined
     return this.arrivals.settle({ person, origin, client, guestId }, foreseen, settings)
   }
@@ -125,10 +129,7 @@ export class OAuthController {
     if (admitted instanceof HttpError) throw admitted
     const origin = originOf(provider, admitted)
     const verified = await this.verified(provider, admitted, body)
-    if (verified instanceof HttpError) {
-      await this.arrivals.failed(verified.code, origin, client)
-      throw verified
-    }
+    if (verified instanceof HttpError) throw await this.arrivals.failed(verified, origin, client)
     const { person, exp } = verified
     const { isNew, settings, caller, foreseen } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
@@ -140,10 +141,7 @@ export class OAuthController {
       }
     })
     const fault = isNew ? foreseen : authError('invalid_id_token', 'the ID token was used already')
-    if (fault instanceof HttpError) {
-      await this.arrivals.failed(fault.code, origin, client)
-      throw fault
-    }
+    if (fault instanceof HttpError) throw await this.arrivals.failed(fault, origin, client)
     return this.arrivals.settle(
       { person, origin, client, guestId: caller?.isGuest ? caller.id : undefined },
       fault,
@@ -160,7 +158,7 @@ export class OAuthController {
       const claims = await verifyNative(provider, client, await discover(provider, client), body)
       return { person: personFrom(provider, claims), exp: claims.exp }
     } catch (error) {
-      Log.warn('an ID token was refused', { provider, client_key: client.key, error })
+      Log.warn('an ID token was refused', { provider, client_key: client.key, ...reasonOf(error) })
       return authError(isOutage(error) ? 'provider_failed' : 'invalid_id_token')
     }
   }
@@ -179,7 +177,7 @@ export class OAuthController {
     try {
       person = await readAnswer({ flow, state: state[0]!, client, credential, parameters })
     } catch (error) {
-      Log.warn('the answer of a provider was refused', { provider, client_key: client.key, error })
+      Log.warn('the answer of a provider was refused', { provider, client_key: client.key, ...reasonOf(error) })
       return this.sendBack(flow, authError('provider_failed'), from)
     }
     const issued = await Database.$apart(async (sql) => {
@@ -216,14 +214,18 @@ export class OAuthController {
     try {
       return await this.credentials.open(provider, client.credential_ref ?? client.key, sql)
     } catch (error) {
-      Log.error('a credential of a provider cannot be opened', { provider, client_key: client.key, error })
+      Log.error('a credential of a provider cannot be opened', {
+        provider,
+        client_key: client.key,
+        ...reasonOf(error),
+      })
       return undefined
     }
   }
 
   private async sendBack(flow: Flow, error: HttpError, from: ClientInfo): Promise<Response> {
-    await this.arrivals.failed(error.code, { provider: flow.provider, client_key: flow.clientKey }, from)
-    return refuse(flow.redirectTo, error)
+    const named = { provider: flow.provider, client_key: flow.clientKey }
+    return refuse(flow.redirectTo, await this.arrivals.failed(error, named, from))
   }
 }
 
@@ -236,7 +238,9 @@ function unplaced(error: HttpError): never {
 }
 
 /**
- * The error that the provider reports (RFC 6749 section 4.1.2.1). Its words are not passed on, because any holder of a `state` could write them.
+ * The error that the provider reports (RFC 6749 section 4.1.2.1). Its words are not passed on, because any holder of a `state` could
+ * write them.
+ *
  * @returns `undefined` where it reports none.
  */
 function providerError(provider: OAuthProvider, parameters: URLSearchParams): HttpError | undefined {

@@ -607,3 +607,11 @@ describe('many at once', () => {
     expect(new Set(answers.filter(({ status }) => status === 200).map(({ json }) => json.user.id)).size).toBe(1)
   })
 })
+
+it('the log has reasons, and neither tokens, secrets nor addresses', async () => {
+  const log = JSON.stringify(shop.log)
+  expect(log).toContain('unexpected ID Token \\"nonce\\" claim value')
+  for (const secret of [google.clientSecret, 'PRIVATE KEY', 'eyJ', 'access_token', '@example.com']) {
+    expect([secret, log.includes(secret)]).toEqual([secret, false])
+  }
+})
