@@ -14,6 +14,7 @@ import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -21,6 +22,7 @@ import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
+import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
@@ -38,6 +40,7 @@ import { VaultModule } from './vault/module.ts'
     MfaModule,
     OAuthModule,
     OperatorsModule,
+    PasskeysModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,
@@ -45,6 +48,7 @@ import { VaultModule } from './vault/module.ts'
     SettingsModule,
     UsersModule,
     VaultModule,
+    WebauthnModule,
   ],
 })
 export class AuthModule {}

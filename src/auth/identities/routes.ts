@@ -1,12 +1,14 @@
 import { Controller, Delete, Get, Param, Req, RequestId, User, type UserT } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
 import { Notices } from '../mail/notices.ts'
+import { SettingsRows } from '../settings/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { requireWayIn } from '../shared/ways-in.ts'
 import { Users } from '../users/rows.ts'
+import { relyingParty } from '../webauthn/relying-party.ts'
 import { Identities, type Identity, titleOf } from './rows.ts'
 
 /** The caller's own identities. `POST /auth/identities/<provider>/start` adds one. */
@@ -16,6 +18,7 @@ export class IdentitiesController {
     private readonly audit: Audit,
     private readonly identities: Identities,
     private readonly notices: Notices,
+    private readonly settings: SettingsRows,
     private readonly users: Users,
   ) {}
 
@@ -36,7 +39,7 @@ export class IdentitiesController {
     await requireRecent()
     const user = await this.users.lock(id) // before the identity, as a sign-in does: else the two may wait for each other
     if (!(await this.identities.remove(id, provider, subject))) throw authError('identity_not_found')
-    await requireWayIn(id)
+    await requireWayIn(id, relyingParty((await this.settings.read()).document).id)
     const client = clientOf(request, requestId)
     await this.audit.record({
       event: 'identity.unlinked',

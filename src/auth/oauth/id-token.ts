@@ -2,12 +2,13 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { AuthorizationServer, Client } from 'oauth4webapi'
 import type { Person } from '../identities/rows.ts'
+import { base64url } from '../shared/base64url.ts'
 import type { OAuthProvider, ProviderClient } from './client.ts'
 import { type Discovered, tenantIn } from './discovery.ts'
 import { clientIdOf, consumersTenant, issuerOf, known, partiesOf } from './endpoints.ts'
 import { isVerified, personOf } from './person.ts'
 import { AnswerRefused, providerFetch } from './provider-fetch.ts'
-import { base64url, hex, sha256 } from './secrets.ts'
+import { hex, sha256 } from './secrets.ts'
 
 /** Seconds that the clocks of a provider and the stack may differ. */
 const toleranceSeconds = 30
