@@ -11,6 +11,7 @@ import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
@@ -31,6 +32,7 @@ import { VaultModule } from './vault/module.ts'
     MfaModule,
     OperatorsModule,
     PasswordsModule,
+    PhonesModule,
     ProvidersModule,
     RolesModule,
     SessionsModule,

@@ -7,12 +7,12 @@ import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
+import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
   imports: [AuditModule, LimitsModule, MailModule, SessionsModule, SettingsModule, UsersModule],
   controllers: [MfaController],
-  providers: [Challenges, Factors, Recovery],
-  exports: [Challenges, Factors],
+  providers: [Challenges, Factors, Recovery, SecondStep],
 })
 export class MfaModule {}

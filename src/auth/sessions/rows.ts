@@ -80,6 +80,13 @@ export class Sessions {
     return claims as Caller
   }
 
+  /** The caller's user id and whether it is a guest's, for routes that no caller must call. @param sql of a short transaction. */
+  async callerIfAny(sql: Sql): Promise<{ id: string; isGuest: boolean } | undefined> {
+    const [claims] = await sql<{ id: string | null; isGuest: boolean }>`
+      select auth.uid() as id, coalesce(auth.jwt() ->> 'role' = 'anon', false) as "isGuest"`
+    return claims!.id === null ? undefined : { id: claims!.id, isGuest: claims!.isGuest }
+  }
+
   /** The id of the session that the caller's access token names: the claims are those that the runtime has verified. */
   async current(): Promise<string> {
     const [claims] = await Database.sql<{ session_id: string }>`select auth.jwt() ->> 'session_id' as session_id`

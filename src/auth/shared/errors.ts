@@ -8,6 +8,10 @@ export const authErrors = {
   email_not_confirmed: { status: 403, description: 'the email address must be confirmed first' },
   invalid_token: { status: 400, description: 'the link or the code is not valid any more: ask for a new one' },
   same_email: { status: 400, description: 'this is the address of the account already' },
+  phone_not_allowed: { status: 422, description: 'codes are not sent to this phone number here' },
+  phone_taken: { status: 409, description: 'there is an account with this phone number' },
+  same_phone: { status: 400, description: 'this is the phone number of the account already' },
+  last_way_in: { status: 409, description: 'this is the last way into the account: add another one first' },
   email_taken: { status: 409, description: 'there is an account with this email address' },
   hook_failed: { status: 500, description: 'a hook of this project failed' },
   invalid_code: { status: 401, description: 'the code is wrong, or was used already' },
@@ -28,6 +32,7 @@ export const authErrors = {
   role_not_defined: { status: 404, description: 'there is no such role' },
   vault_full: { status: 409, description: 'the vault is full: remove unused secrets, or store large values elsewhere' },
   invalid_secret: { status: 400, description: 'the secret is not valid' },
+  provider_disabled: { status: 403, description: 'this way to sign in is switched off here' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 

@@ -8,6 +8,7 @@ export interface User {
   email: string | null
   email_confirmed_at: Date | null
   phone: string | null
+  phone_confirmed_at: Date | null
   is_anonymous: boolean
   disabled_at: Date | null
   custom_claims: Record<string, unknown>
@@ -35,7 +36,7 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 const uniqueViolation = '23505'
 
 /** Whether another user has the address, also one that another transaction is just giving it to. */
-function isTaken(error: unknown): boolean {
+export function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === uniqueViolation
 }
 
@@ -190,7 +191,7 @@ export class Users {
   }
 
   /** The default role, then the project's own hook, whichever way the user comes (contract 2.14). */
-  private async welcome(id: string, email: string, data: object): Promise<void> {
+  async welcome(id: string, email: string | null, data: object): Promise<void> {
     const { sql } = Database.$asService()
     await sql`insert into auth.user_roles (user_id, role) select ${id}, name from auth.roles where is_default`
     const [hook] = await sql<{ exists: boolean }>`
