@@ -3,7 +3,9 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
+import { HealthModule } from './health/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
@@ -24,7 +26,9 @@ import { VaultModule } from './vault/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DiscoveryModule,
     EmailsModule,
+    HealthModule,
     KeysModule,
     LimitsModule,
     LoginsModule,

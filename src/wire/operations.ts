@@ -13,12 +13,21 @@ export const consents = {
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
 } as const
 
+export const discovery = {
+  openid: { method: 'GET', path: '/auth/.well-known/openid-configuration' },
+  oauth: { method: 'GET', path: '/.well-known/oauth-authorization-server/auth' },
+} as const
+
 export const emails = {
   confirm: { method: 'POST', path: '/auth/email/confirm' },
   resend: { method: 'POST', path: '/auth/email/resend' },
   change: { method: 'POST', path: '/auth/email/change' },
   confirmChange: { method: 'POST', path: '/auth/email/change/confirm' },
   undo: { method: 'POST', path: '/auth/email/undo' },
+} as const
+
+export const health = {
+  read: { method: 'GET', path: '/auth/health' },
 } as const
 
 export const keys = {
