@@ -68,6 +68,18 @@ export const phones = {
   verify: { method: 'POST', path: '/auth/sign-in/phone/verify' },
 } as const
 
+export const providers = {
+  readPhoneSettings: { method: 'GET', path: '/v1/management/auth/providers/phone/settings' },
+  replacePhoneSettings: { method: 'PUT', path: '/v1/management/auth/providers/phone/settings' },
+  writeCredential: { method: 'PUT', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  removeCredential: { method: 'DELETE', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  list: { method: 'GET', path: '/v1/management/auth/providers' },
+  read: { method: 'GET', path: '/v1/management/auth/providers/:name' },
+  setEnabled: { method: 'POST', path: '/v1/management/auth/providers/:name' },
+  configure: { method: 'PUT', path: '/v1/management/auth/providers/:name/config' },
+  clear: { method: 'DELETE', path: '/v1/management/auth/providers/:name/config' },
+} as const
+
 export const roles = {
   list: { method: 'GET', path: '/v1/management/auth/roles' },
   declare: { method: 'POST', path: '/v1/management/auth/roles' },

@@ -28,6 +28,12 @@ export const auditEvents = [
   'mfa.removed',
   'mfa.recovery_codes_renewed',
   'key.rotated',
+  'provider.enabled',
+  'provider.disabled',
+  'provider.config_set',
+  'provider.config_cleared',
+  'provider.credential_set',
+  'provider.credential_removed',
 ] as const
 
 export type AuditEvent = (typeof auditEvents)[number]

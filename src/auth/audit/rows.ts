@@ -10,10 +10,12 @@ export interface Entry {
   /** Why it failed, or why it was done: one of the module's own words. */
   reason?: string
   actor: { type: 'user' | 'operator' | 'service' | 'system' | 'anonymous'; id?: string }
-  target?: { type: 'user' | 'session' | 'role' | 'settings' | 'secret' | 'key'; id: string }
+  target?: { type: 'user' | 'session' | 'role' | 'settings' | 'secret' | 'key' | 'provider'; id: string }
   sessionId?: string
   /** Absent for work that no request asked for. */
   client?: ClientInfo
+  /** What was changed, from what to what. A secret is `***`. */
+  changes?: { path: string; from: unknown; to: unknown }[]
   /** Never a secret: only the owner of the database removes an entry. */
   details?: Record<string, unknown>
 }
@@ -34,11 +36,21 @@ export class Audit {
 
   /** @param sql the transaction of the change itself, so that neither stands without the other. */
   async record(entry: Entry, sql: Sql = inRequest): Promise<void> {
-    const { event, outcome = 'success', reason = null, actor, target, sessionId = null, client, details = {} } = entry
+    const {
+      event,
+      outcome = 'success',
+      reason = null,
+      actor,
+      target,
+      sessionId = null,
+      client,
+      changes,
+      details = {},
+    } = entry
     await sql`insert into stack.audit (id, event_type, outcome, reason, actor_type, actor_id, target_type, target_id,
-        session_id, request_id, ip, user_agent, details)
+        session_id, request_id, ip, user_agent, changes, details)
       values (${newId('aud_')}, ${event}, ${outcome}, ${reason}, ${actor.type}, ${actor.id ?? null},
         ${target?.type ?? null}, ${target?.id ?? null}, ${sessionId}, ${client?.request_id ?? null}, ${client?.ip ?? null},
-        ${client?.user_agent ?? null}, ${JSON.stringify(details)})`
+        ${client?.user_agent ?? null}, ${changes ? JSON.stringify(changes) : null}, ${JSON.stringify(details)})`
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
+import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
@@ -11,7 +12,7 @@ import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, MailModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, LimitsModule, MailModule, ProvidersModule, SessionsModule, SettingsModule, UsersModule],
   controllers: [MfaController],
   providers: [Challenges, Factors, Recovery, SecondStep],
 })

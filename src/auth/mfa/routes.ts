@@ -18,6 +18,7 @@ import type * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Notices } from '../mail/notices.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -40,6 +41,7 @@ export class MfaController {
     private readonly factors: Factors,
     private readonly limits: Limits,
     private readonly notices: Notices,
+    private readonly providers: ProviderStates,
     private readonly recovery: Recovery,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
@@ -106,7 +108,12 @@ export class MfaController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | HttpError> {
     const client = clientOf(request, requestId)
-    const known = await Database.$apart((sql) => this.challenges.attempt(body.challenge_id, sql))
+    const known = await Database.$apart(async (sql) => {
+      const attempted = await this.challenges.attempt(body.challenge_id, sql)
+      if (attempted?.amr.includes('pwd')) await this.providers.requireEnabled('email', sql)
+      if (attempted?.amr.includes('sms')) await this.providers.requireEnabled('phone', sql)
+      return attempted
+    })
     if (!known) throw authError('invalid_challenge')
     await this.count(known.user_id)
     const isRight =

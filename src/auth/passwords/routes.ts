@@ -1,5 +1,6 @@
 import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
+import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
@@ -7,6 +8,7 @@ import { Notices } from '../mail/notices.ts'
 import { OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -32,6 +34,7 @@ export class PasswordsController {
     private readonly delivery: Delivery,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly providers: ProviderStates,
     private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
@@ -48,7 +51,7 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    const settings = await this.admit(client, password)
     await this.breaches.refuse(password, settings)
     const phc = await hashPassword(password)
     const user = await this.users.create(email, data)
@@ -70,7 +73,10 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | Response> {
     const client = clientOf(request, requestId)
-    const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
+    const find = async (users: Users, sql: Parameters<Users['byEmail']>[1]) => {
+      await this.providers.requireEnabled('email', sql)
+      return users.byEmail(email, sql)
+    }
     const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
     const renewed = isCurrent(phc) ? undefined : await hashPassword(password)
     // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
@@ -92,7 +98,7 @@ export class PasswordsController {
     const { id, isGuest } = await Database.$apart((sql) => this.sessions.caller(sql))
     if (!isGuest) throw authError('not_anonymous')
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
+    const settings = await this.admit(client, password)
     await this.breaches.refuse(password, settings)
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, email, data)
@@ -135,6 +141,14 @@ export class PasswordsController {
   private async welcome(email: string, newUserId: string | undefined): Promise<void> {
     const template = newUserId === undefined ? 'existing_account' : 'confirm_email'
     await this.delivery.queue({ template, recipient: email, userId: newUserId ?? null })
+  }
+
+  /** @throws HttpError 403 `provider_disabled` or `sign_up_disabled`, 400 `invalid_password`, 429 `rate_limited` */
+  private admit(client: ClientInfo, password: string): Promise<Settings> {
+    return this.signUps.admit(client, async (settings, sql) => {
+      await this.providers.requireEnabled('email', sql)
+      requirePasswordFits(password, settings)
+    })
   }
 
   private note(

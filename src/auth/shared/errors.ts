@@ -32,7 +32,13 @@ export const authErrors = {
   role_not_defined: { status: 404, description: 'there is no such role' },
   vault_full: { status: 409, description: 'the vault is full: remove unused secrets, or store large values elsewhere' },
   invalid_secret: { status: 400, description: 'the secret is not valid' },
+  provider_not_found: { status: 404, description: 'there is no such provider' },
   provider_disabled: { status: 403, description: 'this way to sign in is switched off here' },
+  invalid_provider_config: { status: 400, description: 'the configuration of the provider is not valid' },
+  invalid_provider_credential: { status: 400, description: 'the credential is not valid' },
+  invalid_private_key: { status: 400, description: 'the private key is not valid' },
+  credential_in_use: { status: 409, description: 'the credential is in use' },
+  too_many_credentials: { status: 409, description: 'the provider has too many credentials: remove unused ones' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 

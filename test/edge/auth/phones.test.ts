@@ -1,23 +1,32 @@
 /** Phone numbers over the running stack: sign-in with a code, change and removal, caps on messages, and gateways that fail. */
-import { createCipheriv, createHmac, hkdfSync, randomBytes, randomInt } from 'node:crypto'
-import * as fs from 'node:fs'
+import { randomInt } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { CapturedMessage } from '../../../local/mailbox.ts'
 import { useStack } from '../../support/stack.ts'
 import { titled } from '../../support/titles.ts'
+import { codeOf } from '../../support/totp.ts'
 
 const shop = useStack('examples/orders')
 
+const management = '/v1/management/auth'
 const asService = () => ({ apikey: shop.stack.record.service_role_key })
-const settings = (json: object) =>
-  shop.call('/v1/management/auth/settings', { method: 'PUT', json, headers: asService() })
-const phoneSettings = (config: object) =>
+const settings = (json: object) => shop.call(`${management}/settings`, { method: 'PUT', json, headers: asService() })
+/** The driver `console` is the mailbox here. */
+async function phoneSettings(config: object) {
+  const json = { driver: 'console', ...config }
+  const answer = await shop.call(`${management}/providers/phone/settings`, {
+    method: 'PUT',
+    json,
+    headers: asService(),
+  })
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
+}
+const storePhoneSettings = (config: object) =>
   shop.sql(`update auth.providers set config = $1 where name = 'phone'`, [JSON.stringify(config)])
 const enable = (name: string, enabled: boolean) =>
-  shop.sql('update auth.providers set enabled = $2 where name = $1', [name, enabled])
+  shop.call(`${management}/providers/${name}`, { json: { enabled }, headers: asService() })
 const forgetLimits = () => shop.sql('delete from auth.rate_limits')
 const post = (address: string, json: object, token?: string, headers: Record<string, string> = {}) =>
   shop.call(address, { json, headers, ...(token ? { token } : {}) })
@@ -64,7 +73,7 @@ afterEach(async () => {
   await shop.sql('drop function if exists public.user_created(text, text, jsonb)')
   await shop.sql(`delete from auth.templates; delete from auth.provider_credentials`)
   await enable('email', true)
-  await phoneSettings({})
+  await storePhoneSettings({})
   await forgetLimits()
   await settings({})
 })
@@ -224,7 +233,10 @@ describe('sign-in with a code', () => {
         factors: [{ id: expect.stringMatching(/^fac_/), type: 'totp', label: '' }],
       },
     ])
-    const body = { challenge_id: asked.json.challenge_id, code: totp(secret) }
+    const body = { challenge_id: asked.json.challenge_id, code: codeOf(secret) }
+    await enable('phone', false)
+    expect((await post('/auth/mfa/challenge', body)).json.error).toBe('provider_disabled')
+    await enable('phone', true)
     const done = await post('/auth/mfa/challenge', body)
     expect(done.status).toBe(200)
     expect(claimsOf(done.json.access_token)).toMatchObject({ aal: 'aal2', amr: expect.arrayContaining(['sms', 'otp']) })
@@ -453,7 +465,7 @@ describe('the number of an account', () => {
     const code = await codeFor(next, '/auth/phone/change', token)
     expect((await confirm(next, code, token)).status).toBe(200)
     expect((await verify(former, formerCode)).json.error).toBe('invalid_code')
-    const answer = { challenge_id: begun.json.challenge_id, code: totp(secret) }
+    const answer = { challenge_id: begun.json.challenge_id, code: codeOf(secret) }
     expect((await post('/auth/mfa/challenge', answer)).json.error).toBe('invalid_challenge')
     await forgetLimits()
     expect((await verify(next, await codeFor(next))).json.mfa_required).toBe(true)
@@ -666,7 +678,7 @@ describe('messages cost money, so', () => {
     )
     expect((await post('/auth/sign-in/phone', { phone: numberOf('+4479') })).status).toBe(202)
     for (const allowed_prefixes of [[], ['+']]) {
-      await phoneSettings({ allowed_prefixes })
+      await storePhoneSettings({ allowed_prefixes })
       expect((await post('/auth/sign-in/phone', { phone: numberOf('+99') })).status).toBe(202)
     }
   })
@@ -796,20 +808,6 @@ describe('a gateway', () => {
   const age = (phone: string) =>
     shop.sql('update auth.outbox set next_attempt_at = now() where recipient = $1', [phone])
 
-  /** The secret is stored as the management surface stores it: sealed under its provider and its name. */
-  async function storeCredential(name: string, secret: string) {
-    const { sealing_key } = JSON.parse(fs.readFileSync(path.join(shop.root, '.stack/keys.json'), 'utf8'))
-    const key = Buffer.from(hkdfSync('sha256', sealing_key, Buffer.alloc(32), 'stack sealing', 32))
-    const iv = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(`provider credential phone ${name}`))
-    const body = cipher.update(JSON.stringify({ kind: 'sender_secret', secret }))
-    const sealed = Buffer.concat([iv, body, cipher.final(), cipher.getAuthTag()]).toString('base64')
-    await shop.sql(
-      `insert into auth.provider_credentials (provider, name, kind, sealed, fingerprint) values ('phone', $1, 'sender_secret', $2, $3)`,
-      [name, sealed, '0'.repeat(16)],
-    )
-  }
-
   /** Answers the requests one after the other, each with its own answer, and the last answer again and again. */
   async function gateway(answers: ((response: http.ServerResponse) => void)[]) {
     const taken: { headers: http.IncomingHttpHeaders; body: string; url: string | undefined }[] = []
@@ -840,7 +838,13 @@ describe('a gateway', () => {
     expect((await post('/auth/sign-in/phone', { phone })).status).toBe(202)
     await isSettled(phone, /"gateway" of the sender is not stored/)
     expect(taken).toEqual([])
-    await storeCredential('gateway', 'the token of the gateway')
+    const secret = 'the token of the gateway'
+    const stored = await shop.call(`${management}/providers/phone/credentials/gateway`, {
+      method: 'PUT',
+      json: { provider: 'phone', kind: 'sender_secret', secret },
+      headers: asService(),
+    })
+    expect(stored.status).toBe(200)
     await age(phone)
     const hanging = run()
     await vi.waitUntil(() => taken.length === 1, { timeout: 30_000 })
@@ -878,7 +882,7 @@ describe('a gateway', () => {
       'content-type': 'application/json',
     })
     expect((await verify(phone, codeIn(messages.at(-1)))).status).toBe(200)
-    expect(JSON.stringify(shop.log)).not.toContain('the token of the gateway')
+    expect(JSON.stringify(shop.log)).not.toContain(secret)
   })
 
   it('that refuses the message for good gets it once', async () => {
@@ -917,21 +921,9 @@ async function enrol(token: string): Promise<string> {
   const { json } = await post('/auth/mfa/totp/enrol', {}, token)
   const verified = await post(
     '/auth/mfa/totp/verify',
-    { factor_id: json.factor_id, code: totp(json.secret, -1) },
+    { factor_id: json.factor_id, code: codeOf(json.secret, -1) },
     token,
   )
   expect(verified.status).toBe(200)
   return json.secret
-}
-
-/** RFC 6238 by hand, as an authenticator app computes it. @param steps from the current time step. */
-function totp(secret: string, steps = 0): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...secret].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('')
-  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
-  const digest = createHmac('sha1', key).update(counter).digest()
-  const number = digest.readUInt32BE(digest.at(-1)! & 15) & 0x7fffffff
-  return String(number % 1_000_000).padStart(6, '0')
 }
