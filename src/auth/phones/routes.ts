@@ -80,12 +80,11 @@ export class PhonesController {
       return { id: (await this.sessions.caller(sql)).id, most }
     })
     const found = await this.tokens.find('phone_change', { target: phone, code }, { most, userId: id })
-    if (!found || !(await this.tokens.use(found))) {
+    const user = await this.users.lock(id)
+    if (!found || !user || user.disabled_at || !(await this.tokens.use(found))) {
       await this.note('phone.changed', id, client, 'wrong_code')
       return authError('invalid_code')
     }
-    const user = await this.users.lock(id)
-    if (!user || user.disabled_at) throw authError('invalid_code')
     if (!(await this.phones.move(id, phone))) throw authError('phone_taken')
     await this.forget(id, user.phone)
     await this.notices.toUser(user, 'phone_changed', client, { phone, old_phone: user.phone ?? '' })

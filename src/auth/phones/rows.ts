@@ -14,12 +14,16 @@ export class Phones {
     return owner?.id
   }
 
-  /** The user with the number, who has just proved it, locked until the request ends. */
-  async recognise(phone: string): Promise<User | undefined> {
+  /** The user with the number, locked until the request ends. */
+  async lockOwner(phone: string): Promise<User | undefined> {
     const [user] = await inRequest<User>`
-      update auth.users set phone_confirmed_at = coalesce(phone_confirmed_at, now()) where phone = ${phone}
-      returning *, exists (select from auth.operators where operators.user_id = users.id) as is_operator`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where phone = ${phone} for no key update of users`
     return user
+  }
+
+  async confirm(id: string): Promise<void> {
+    await inRequest`update auth.users set phone_confirmed_at = coalesce(phone_confirmed_at, now()) where id = ${id}`
   }
 
   /** A user with the number, the default role, and what the project's hook makes of them. @returns `undefined` where it is taken. */

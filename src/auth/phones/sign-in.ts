@@ -70,8 +70,8 @@ export class PhoneSignInController {
     if (!found) return this.failed(phone, client)
     const isKnown = (await Database.$apart((sql) => this.phones.ownerOf(phone, sql))) !== undefined
     if (!isKnown) await this.signUps.admit(client)
+    const user = await this.phones.lockOwner(phone) // before the token, as a change of the number locks them
     if (!(await this.tokens.use(found))) return this.failed(phone, client)
-    const user = await this.phones.recognise(phone)
     if (user) return this.resume(user, settings, client)
     // the account was deleted meanwhile, and a sign-up that was not counted is not admitted
     if (isKnown) throw authError('invalid_code')
@@ -97,6 +97,7 @@ export class PhoneSignInController {
     if (user.disabled_at) throw authError('user_disabled')
     if (settings.confirm_email_required && user.email !== null && !user.email_confirmed_at)
       throw authError('email_not_confirmed')
+    await this.phones.confirm(user.id)
     return this.secondStep.finish(user, bySms, client)
   }
 
