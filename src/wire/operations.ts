@@ -51,6 +51,15 @@ export const operators = {
   remove: { method: 'DELETE', path: '/v1/management/auth/operators/:id' },
 } as const
 
+export const passkeys = {
+  enrol: { method: 'POST', path: '/auth/passkeys/enrol' },
+  verify: { method: 'POST', path: '/auth/passkeys/verify' },
+  signInOptions: { method: 'POST', path: '/auth/sign-in/passkey/options' },
+  signIn: { method: 'POST', path: '/auth/sign-in/passkey' },
+  secondFactorOptions: { method: 'POST', path: '/auth/mfa/passkey/options' },
+  stepUpOptions: { method: 'POST', path: '/auth/mfa/step-up/passkey/options' },
+} as const
+
 export const passwords = {
   forgot: { method: 'POST', path: '/auth/password/forgot' },
   reset: { method: 'POST', path: '/auth/password/reset' },

@@ -6,14 +6,25 @@ import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
+import { WebauthnModule } from '../webauthn/module.ts'
+import { FactorChanges } from './changes.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
 import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, MailModule, ProvidersModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [
+    AuditModule,
+    LimitsModule,
+    MailModule,
+    ProvidersModule,
+    SessionsModule,
+    SettingsModule,
+    UsersModule,
+    WebauthnModule,
+  ],
   controllers: [MfaController],
-  providers: [Challenges, Factors, Recovery, SecondStep],
+  providers: [Challenges, FactorChanges, Factors, Recovery, SecondStep],
 })
 export class MfaModule {}

@@ -19,11 +19,13 @@ import { Challenges } from '../mfa/rows.ts'
 import { PhoneSettingsReader } from '../providers/phone-settings.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
+import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { requireWayIn } from '../shared/ways-in.ts'
 import { Users } from '../users/rows.ts'
+import { relyingParty } from '../webauthn/relying-party.ts'
 import { TextAdmission } from './admission.ts'
 import { Phones } from './rows.ts'
 import { confirmation, phoneBody } from './schemas.ts'
@@ -41,6 +43,7 @@ export class PhonesController {
     private readonly phoneSettings: PhoneSettingsReader,
     private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
+    private readonly settings: SettingsRows,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
@@ -100,7 +103,7 @@ export class PhonesController {
     const user = await this.users.lock(id)
     if (!user?.phone) return
     await this.phones.remove(id)
-    await requireWayIn(id)
+    await requireWayIn(id, relyingParty((await this.settings.read()).document).id)
     await this.forget(id, user.phone)
     const client = clientOf(request, requestId)
     await this.notices.toUser(user, 'identity_unlinked', client, { provider_name: `the phone number ${user.phone}` })
