@@ -17,6 +17,7 @@ import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
@@ -44,6 +45,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     OperatorsModule,
     PasskeysModule,
     PasswordsModule,
+    PhonesModule,
     ProvidersModule,
     RolesModule,
     SessionsModule,
