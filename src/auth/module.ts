@@ -10,6 +10,7 @@ import { LoginsModule } from './logins/module.ts'
 import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PagesModule } from './pages/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -30,6 +31,7 @@ import { VaultModule } from './vault/module.ts'
     MailModule,
     MfaModule,
     OperatorsModule,
+    PagesModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,

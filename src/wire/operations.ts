@@ -42,6 +42,20 @@ export const operators = {
   remove: { method: 'DELETE', path: '/v1/management/auth/operators/:id' },
 } as const
 
+export const pages = {
+  confirmPage: { method: 'GET', path: '/auth/email/confirm' },
+  confirm: { method: 'POST', path: '/auth/pages/confirm' },
+  changePage: { method: 'GET', path: '/auth/email/change' },
+  change: { method: 'POST', path: '/auth/pages/change' },
+  undoPage: { method: 'GET', path: '/auth/email/undo' },
+  undo: { method: 'POST', path: '/auth/pages/undo' },
+  resend: { method: 'POST', path: '/auth/pages/resend' },
+  reopened: { method: 'GET', path: '/auth/pages/:page' },
+  resetPage: { method: 'GET', path: '/auth/password/reset' },
+  reset: { method: 'POST', path: '/auth/pages/reset' },
+  forgot: { method: 'POST', path: '/auth/pages/forgot' },
+} as const
+
 export const passwords = {
   forgot: { method: 'POST', path: '/auth/password/forgot' },
   reset: { method: 'POST', path: '/auth/password/reset' },

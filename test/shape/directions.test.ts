@@ -79,7 +79,7 @@ function circlesOf(edges: Map<string, Import[]>): string[][] {
 const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],
-  'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot', 'otpauth', 'uqr'],
+  'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot', 'otpauth', 'uqr', 'hono'],
   runtime: [
     'src/sdk/scope.ts',
     'src/sdk/errors.ts',
@@ -89,7 +89,7 @@ const allowed: Record<string, string[]> = {
     'cloudflare:workers',
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
-  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'node'],
+  local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
   cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
 }
 

@@ -131,9 +131,14 @@ function hostOf(settings: Settings): string {
   return new URL(linkBase(settings)).hostname
 }
 
+/** The name of the project in messages and pages. */
+export function siteName(settings: Settings): string {
+  return settings.site_name ?? hostOf(settings)
+}
+
 function commonValues(settings: Settings, recipient: string, user: User | undefined): Variables {
   return {
-    site_name: settings.site_name ?? hostOf(settings),
+    site_name: siteName(settings),
     site_url: linkBase(settings),
     email: user?.email ?? recipient,
     user_id: user?.id ?? '',

@@ -81,6 +81,14 @@ export class OneTimeTokens {
     return row && { ...row, digest, purpose }
   }
 
+  /** Whom a link was sent to, also where it was used or is over: until the row is deleted, an hour later. It proves nothing any more. */
+  async recall(purpose: Purpose, token: string, sql: Sql): Promise<Pick<Found, 'user_id' | 'target'> | undefined> {
+    const [row] = await sql<Pick<Found, 'user_id' | 'target'>>`
+      select user_id, target from auth.one_time_tokens
+      where token_digest = ${await digestOfToken(token)} and purpose = ${purpose}`
+    return row
+  }
+
   /** Uses it up in the transaction of the request: a request that fails leaves it. @returns whether this one of several requests got it. */
   async use({ digest, purpose, target }: Found): Promise<boolean> {
     const used = await inRequest`

@@ -9,7 +9,7 @@ const longestPassword = 1_024
 /** Bytes of JSON that a sign-up may hand to the project's hook (contract 2.14). */
 const longestData = 4_096
 
-const password = v.pipe(v.string(), v.maxLength(longestPassword))
+export const password = v.pipe(v.string(), v.maxLength(longestPassword))
 
 const data = v.pipe(
   v.custom<Record<string, unknown>>(
