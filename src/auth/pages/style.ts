@@ -22,7 +22,7 @@ body {
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere;
 }
 header, main, footer { width: 100%; max-width: 28rem; }
-header { margin-top: min(8vh, 4rem); font-weight: 600; text-align: center; }
+header { margin-top: clamp(0px, 6vh - 8px, 4rem); font-weight: 600; text-align: center; }
 main { margin: 16px 0; padding: 24px; background: var(--card); border: 1px solid transparent; border-radius: 12px; box-shadow: 0 1px 3px #0003; }
 footer { text-align: center; color: var(--muted); font-size: 0.9375rem; }
 h1 { margin: 0 0 12px; font-size: 1.375rem; line-height: 1.25; text-wrap: balance; }
@@ -47,6 +47,7 @@ button, a.button {
 }
 button:hover, a.button:hover { background: var(--accent-strong); }
 a { color: var(--accent); }
+footer p { margin: 0; }
 footer a { display: inline-block; min-height: 44px; padding: 10px 4px; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 [hidden] { display: none; }

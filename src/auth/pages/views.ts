@@ -37,7 +37,7 @@ const over = { title: 'This link is not valid any more', status: 410, mark: 'fau
 export function confirmPage(site: Site, token: string, email: string): Page {
   return {
     title: 'Confirm your email address',
-    content: html`<p>Is <strong><bdi>${email}</bdi></strong> your address? Confirm it for your account at <bdi>${site.name}</bdi>.</p>
+    content: html`<p>Confirm that <strong><bdi>${email}</bdi></strong> is the address of your account at <bdi>${site.name}</bdi>.</p>
 ${confirmation(site, 'confirm', token, 'Confirm address')}
 <p class="note">If you have not signed up, close this page. Nothing happens then.</p>`,
   }
@@ -63,9 +63,9 @@ ${emailForm(site, 'resend', 'Send a new link', refused)}`,
 
 export function resentPage(email: string): Page {
   return {
-    title: 'Look into your mailbox',
+    title: 'Check your mailbox',
     content: html`<p>If <strong><bdi>${email}</bdi></strong> has to be confirmed, a mail with a new link is on its way.</p>
-<p class="note">It may take a minute. Look into the folder for spam too.</p>`,
+<p class="note">It may take a minute. Check the spam folder too.</p>`,
   }
 }
 
@@ -76,7 +76,7 @@ export function resetPage(site: Site, token: string, email: string, reason?: str
   return {
     title: 'Choose a new password',
     ...(reason === undefined ? {} : { status: 400, isRefused: true }),
-    content: html`<p>It is for the account of <strong><bdi>${email}</bdi></strong> at <bdi>${site.name}</bdi>.</p>
+    content: html`<p>For the account of <strong><bdi>${email}</bdi></strong> at <bdi>${site.name}</bdi>.</p>
 <form method="post" action="${site.base}/auth/pages/reset">
 <input type="hidden" name="token" value="${token}">
 <input type="text" name="username" autocomplete="username" value="${email}" readonly hidden>
@@ -87,7 +87,7 @@ ${reason === undefined ? '' : html`<p class="fault-text" id="password-fault" rol
 ${reason === undefined ? '' : html`aria-invalid="true" autofocus`}>
 <button type="submit">Set password</button>
 </form>
-<p class="note">You are signed out on every device then.</p>`,
+<p class="note">Every device is signed out then.</p>`,
   }
 }
 
@@ -121,9 +121,9 @@ ${emailForm(site, 'forgot', 'Send a new link', refused)}`,
 
 export function forgottenPage(email: string): Page {
   return {
-    title: 'Look into your mailbox',
+    title: 'Check your mailbox',
     content: html`<p>If there is an account with <strong><bdi>${email}</bdi></strong>, a mail with a link is on its way.</p>
-<p class="note">It may take a minute. Look into the folder for spam too.</p>`,
+<p class="note">It may take a minute. Check the spam folder too.</p>`,
   }
 }
 
@@ -208,7 +208,7 @@ export function incompletePage(): Page {
 /** A page that a form was posted to is opened without the form. */
 export function lostPage(): Page {
   return {
-    title: 'There is nothing to see here',
+    title: 'This page has nothing to show',
     status: 404,
     content: html`<p>Open the link in the mail again.</p>`,
   }

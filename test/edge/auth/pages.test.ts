@@ -271,9 +271,9 @@ describe('a forgotten password', () => {
     const [known, unknown] = [await submit('forgot', { email }), await submit('forgot', { email: address() })]
     expect([known.status, titleOf(known), unknown.status, titleOf(unknown)]).toEqual([
       200,
-      'Look into your mailbox',
+      'Check your mailbox',
       200,
-      'Look into your mailbox',
+      'Check your mailbox',
     ])
     await shop.mail(email, 'reset_password')
   })
@@ -360,7 +360,7 @@ describe('a form', () => {
 
   it('whose page is opened again without it says so, and unknown pages are JSON as before', async () => {
     const lost = await shop.call('/auth/pages/confirm')
-    expect([lost.status, titleOf(lost)]).toEqual([404, 'There is nothing to see here'])
+    expect([lost.status, titleOf(lost)]).toEqual([404, 'This page has nothing to show'])
     for (const path of ['/auth/pages/nothing', '/auth/nothing', '/auth/pages'])
       expect((await shop.call(path, { headers: { accept: 'text/html' } })).json).toMatchObject({
         error: 'not_found',
