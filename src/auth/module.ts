@@ -3,7 +3,9 @@ import { Module } from '@stack/backend'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
+import { HealthModule } from './health/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
@@ -11,6 +13,7 @@ import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PagesModule } from './pages/module.ts'
+import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -18,13 +21,16 @@ import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
+import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DiscoveryModule,
     EmailsModule,
+    HealthModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
@@ -32,6 +38,7 @@ import { VaultModule } from './vault/module.ts'
     MfaModule,
     OperatorsModule,
     PagesModule,
+    PasskeysModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,
@@ -39,6 +46,7 @@ import { VaultModule } from './vault/module.ts'
     SettingsModule,
     UsersModule,
     VaultModule,
+    WebauthnModule,
   ],
 })
 export class AuthModule {}

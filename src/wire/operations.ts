@@ -13,12 +13,21 @@ export const consents = {
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
 } as const
 
+export const discovery = {
+  openid: { method: 'GET', path: '/auth/.well-known/openid-configuration' },
+  oauth: { method: 'GET', path: '/.well-known/oauth-authorization-server/auth' },
+} as const
+
 export const emails = {
   confirm: { method: 'POST', path: '/auth/email/confirm' },
   resend: { method: 'POST', path: '/auth/email/resend' },
   change: { method: 'POST', path: '/auth/email/change' },
   confirmChange: { method: 'POST', path: '/auth/email/change/confirm' },
   undo: { method: 'POST', path: '/auth/email/undo' },
+} as const
+
+export const health = {
+  read: { method: 'GET', path: '/auth/health' },
 } as const
 
 export const keys = {
@@ -54,6 +63,15 @@ export const pages = {
   resetPage: { method: 'GET', path: '/auth/password/reset' },
   reset: { method: 'POST', path: '/auth/pages/reset' },
   forgot: { method: 'POST', path: '/auth/pages/forgot' },
+} as const
+
+export const passkeys = {
+  enrol: { method: 'POST', path: '/auth/passkeys/enrol' },
+  verify: { method: 'POST', path: '/auth/passkeys/verify' },
+  signInOptions: { method: 'POST', path: '/auth/sign-in/passkey/options' },
+  signIn: { method: 'POST', path: '/auth/sign-in/passkey' },
+  secondFactorOptions: { method: 'POST', path: '/auth/mfa/passkey/options' },
+  stepUpOptions: { method: 'POST', path: '/auth/mfa/step-up/passkey/options' },
 } as const
 
 export const passwords = {

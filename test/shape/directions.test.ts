@@ -79,7 +79,22 @@ function circlesOf(edges: Map<string, Import[]>): string[][] {
 const allowed: Record<string, string[]> = {
   'src/wire': [],
   'src/sdk': ['src/wire', 'node:async_hooks'],
-  'src/auth': ['@stack/backend', 'src/wire', 'jose', 'argon2id', 'valibot', 'otpauth', 'uqr', 'hono'],
+  'src/auth': [
+    '@stack/backend',
+    'src/wire',
+    '@simplewebauthn/server',
+    'argon2id',
+    'bcryptjs',
+    'bowser',
+    'hono',
+    'jose',
+    'nodemailer',
+    'node:crypto',
+    'oauth4webapi',
+    'otpauth',
+    'uqr',
+    'valibot',
+  ],
   runtime: [
     'src/sdk/scope.ts',
     'src/sdk/errors.ts',

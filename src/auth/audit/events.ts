@@ -23,6 +23,7 @@ export const auditEvents = [
   'mfa.failed',
   'mfa.removed',
   'mfa.recovery_codes_renewed',
+  'passkey.clone_suspected',
   'key.rotated',
 ] as const
 

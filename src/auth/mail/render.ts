@@ -35,7 +35,7 @@ function replaced(text: string, values: Variables, encode: (value: string) => st
 }
 
 /** Also right within an attribute in quotes. */
-export function escaped(value: string): string {
+function escaped(value: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return value.replaceAll(/[&<>"']/g, (character) => entities[character]!)
 }

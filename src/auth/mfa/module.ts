@@ -5,14 +5,16 @@ import { MailModule } from '../mail/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
+import { WebauthnModule } from '../webauthn/module.ts'
+import { FactorChanges } from './changes.ts'
 import { MfaController } from './routes.ts'
 import { Challenges, Factors, Recovery } from './rows.ts'
+import { SecondStep } from './second-step.ts'
 
 /** Second factors of accounts. */
 @Module({
-  imports: [AuditModule, LimitsModule, MailModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [AuditModule, LimitsModule, MailModule, SessionsModule, SettingsModule, UsersModule, WebauthnModule],
   controllers: [MfaController],
-  providers: [Challenges, Factors, Recovery],
-  exports: [Challenges, Factors],
+  providers: [Challenges, FactorChanges, Factors, Recovery, SecondStep],
 })
 export class MfaModule {}

@@ -5,7 +5,8 @@ import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { OneTimeTokens } from '../mail/tokens.ts'
-import { Challenges, Factors } from '../mfa/rows.ts'
+import { Challenges } from '../mfa/rows.ts'
+import { SecondStep } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -29,9 +30,9 @@ export class PasswordsController {
     private readonly challenges: Challenges,
     private readonly checks: PasswordChecks,
     private readonly delivery: Delivery,
-    private readonly factors: Factors,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
@@ -78,8 +79,7 @@ export class PasswordsController {
     if (user.disabled_at) throw authError('user_disabled')
     if (settings.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
     if (renewed) await this.passwords.replace(user.id, phc, renewed)
-    if (await this.factors.hasVerified(user.id)) return this.challenge(user.id)
-    return this.signIns.begin(user, byPassword, client)
+    return this.secondStep.finish(user, byPassword, client)
   }
 
   /** Makes an account of a guest, under the same id. The guest's sessions end with the upgrade. */
@@ -135,17 +135,6 @@ export class PasswordsController {
   private async welcome(email: string, newUserId: string | undefined): Promise<void> {
     const template = newUserId === undefined ? 'existing_account' : 'confirm_email'
     await this.delivery.queue({ template, recipient: email, userId: newUserId ?? null })
-  }
-
-  /** The password was right, and a second factor is asked for: there is no session yet. */
-  private async challenge(userId: string): Promise<Response> {
-    const challenge_id = await this.challenges.begin(userId, byPassword)
-    const factors = (await this.factors.ofUser(userId)).filter(({ status }) => status === 'verified')
-    const shown = factors.map(({ id, type, label }) => ({ id, type, label }))
-    return Response.json(
-      { mfa_required: true, challenge_id, factors: shown },
-      { status: 202, headers: { 'cache-control': 'no-store' } },
-    )
   }
 
   private note(
