@@ -60,6 +60,7 @@ export const pages = {
   undo: { method: 'POST', path: '/auth/pages/undo' },
   resend: { method: 'POST', path: '/auth/pages/resend' },
   reopened: { method: 'GET', path: '/auth/pages/:page' },
+  passkeyPage: { method: 'GET', path: '/auth/passkey' },
   resetPage: { method: 'GET', path: '/auth/password/reset' },
   reset: { method: 'POST', path: '/auth/pages/reset' },
   forgot: { method: 'POST', path: '/auth/pages/forgot' },
@@ -68,6 +69,8 @@ export const pages = {
 export const passkeys = {
   enrol: { method: 'POST', path: '/auth/passkeys/enrol' },
   verify: { method: 'POST', path: '/auth/passkeys/verify' },
+  handOff: { method: 'POST', path: '/auth/sign-in/passkey/hand-off' },
+  exchange: { method: 'POST', path: '/auth/sign-in/passkey/exchange' },
   signInOptions: { method: 'POST', path: '/auth/sign-in/passkey/options' },
   signIn: { method: 'POST', path: '/auth/sign-in/passkey' },
   secondFactorOptions: { method: 'POST', path: '/auth/mfa/passkey/options' },

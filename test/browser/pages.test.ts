@@ -1,4 +1,6 @@
 /** The pages in a real browser: light and dark, narrow and wide, by keyboard alone, and without script. */
+import { createHash } from 'node:crypto'
+import http from 'node:http'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, launchBrowser, tabTo } from '../support/browser.ts'
@@ -222,23 +224,122 @@ describe.skipIf(!hasBrowser)(`in a browser${elsewhere}`, () => {
     })
   })
 
+  describe('a passkey', () => {
+    const back = 'http://app.example/back'
+    const verifier = 'v'.repeat(64)
+    /** A relying party is a domain, so a local stack is `localhost`. */
+    const address = () => {
+      const query = new URLSearchParams({
+        redirect_to: back,
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+        state: 'opaque',
+      })
+      return `${shop.url.replace('127.0.0.1', 'localhost')}/auth/passkey?${query}`
+    }
+    /** Runs in the page of the stack: the virtual authenticator makes a passkey. */
+    const enrol = `async (token) => {
+      const post = async (path, body) => {
+        const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
+        const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+        if (!response.ok) throw new Error(await response.text())
+        return response.json()
+      }
+      const { challenge_id, options } = await post('/auth/passkeys/enrol', { label: 'virtual' })
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
+      const credential = await navigator.credentials.create({ publicKey })
+      await post('/auth/passkeys/verify', { challenge_id, response: credential.toJSON() })
+    }`
+
+    beforeAll(() => settings({ site_name: 'Corner Shop', redirect_allow_list: [back] }))
+
+    it.each(looks)('signs in for an application, by keyboard alone: $title', async ({ title: look, options }) => {
+      const { id, token } = await shop.signUp()
+      await opened(options, async (page) => {
+        const devtools = await page.context().newCDPSession(page)
+        await devtools.send('WebAuthn.enable')
+        const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+          options: {
+            protocol: 'ctap2',
+            transport: 'internal',
+            hasResidentKey: true,
+            hasUserVerification: true,
+            isUserVerified: true,
+            automaticPresenceSimulation: true,
+          },
+        })
+        await page.route(`${back}?*`, (route) => route.fulfill({ contentType: 'text/html', body: '<h1>The app</h1>' }))
+        await page.goto(address())
+        await expectAccessible(page, `passkey ${look}`)
+        // no passkey is there yet
+        await tabTo(page, 'main button')
+        await page.keyboard.press('Enter')
+        await page.getByText('No passkey was used. Try again.').waitFor()
+        await expectAccessible(page, `passkey, refused ${look}`)
+        await page.evaluate(`(${enrol})(${JSON.stringify(token)})`)
+        await tabTo(page, 'main button')
+        await page.keyboard.press('Enter')
+        await page.waitForURL(`${back}?*`)
+        const { searchParams } = new URL(page.url())
+        expect([...searchParams.keys()].sort()).toEqual(['code', 'state'])
+        const answer = await post('/auth/sign-in/passkey/exchange', {
+          code: searchParams.get('code'),
+          code_verifier: verifier,
+        })
+        expect([answer.status, answer.json.user.id]).toEqual([200, id])
+        await devtools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })
+      })
+    })
+
+    it('is not used by a person who cancels: the application hears of it', async () => {
+      await opened({}, async (page) => {
+        await page.route(`${back}?*`, (route) => route.fulfill({ contentType: 'text/html', body: '<h1>The app</h1>' }))
+        await page.goto(address())
+        await press(page, 'main a')
+        expect(page.url()).toBe(`${back}?error=access_denied&state=opaque`)
+      })
+    })
+
+    it('needs script, and the page says so without', async () => {
+      await opened({ javaScriptEnabled: false }, async (page) => {
+        await page.goto(address())
+        expect(await page.locator('main').innerText()).toContain('This page needs JavaScript.')
+        expect(await page.locator('main button').isVisible()).toBe(false)
+      })
+    })
+
+    it('does not work at an address that is no domain, and the page says so', async () => {
+      await opened({}, async (page) => {
+        await page.goto(address().replace('localhost', '127.0.0.1'))
+        await tabTo(page, 'main button')
+        await page.keyboard.press('Enter')
+        await page.getByText('Passkeys do not work at this address.').waitFor()
+      })
+    })
+  })
+
   it('another site can neither frame a page nor post its form', async () => {
     const email = address()
     const { json } = await signUp(email)
     const link = await linkFor(email, 'confirm_email')
-    const context = await browser.newContext()
-    const page = await context.newPage()
     const content = `<iframe src="${link}"></iframe><form method="post" action="${shop.url}/auth/pages/confirm">
       <input name="token" value="${link.slice(-43)}"><button>Go</button></form>`
-    await page.route('http://other.example/', (route) => route.fulfill({ contentType: 'text/html', body: content }))
-    const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
-    await page.goto('http://other.example/')
-    await refused
+    const other = http.createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(content),
+    )
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const blocked = page.waitForEvent('requestfailed')
+    // a browser takes localhost and 127.0.0.1 for two sites
+    await page.goto(`http://localhost:${(other.address() as { port: number }).port}/`)
+    expect((await blocked).failure()!.errorText).toMatch(/BLOCKED_BY/)
     const loaded = page.waitForEvent('load')
     await page.locator('button').click()
     await loaded
     expect([page.url(), await title(page)]).toEqual([`${shop.url}/auth/pages/confirm`, 'This did not work'])
     expect((await shop.call('/auth/user', { token: json.access_token })).json.email_verified).toBe(false)
     await context.close()
+    other.close()
   })
 })

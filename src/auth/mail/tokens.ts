@@ -11,6 +11,7 @@ export type Purpose =
   | 'reset_password'
   | 'email_change'
   | 'email_change_undo'
+  | 'passkey_hand_off'
   | 'phone_sign_in'
   | 'phone_change'
 

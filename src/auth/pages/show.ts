@@ -8,16 +8,24 @@ import { refusedPage } from './views.ts'
 export class Pages {
   constructor(private readonly settings: SettingsRows) {}
 
-  /** @param work what it throws becomes a page. It must have written nothing, because the transaction commits: see `undoneIfRefused`. */
-  async show(work: (site: Site) => Promise<Page>): Promise<Response> {
+  /**
+   * @param work what it throws becomes a page. It must have written nothing, because the transaction commits: see `undoneIfRefused`.
+   * @param title of that page.
+   */
+  async show(work: (site: Site) => Promise<Page>, title = 'This did not work'): Promise<Response> {
     const { document } = await Database.$apart((sql) => this.settings.read(sql))
     const site = siteOf(document)
     try {
       return await respond(await work(site), site)
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
-      return respond(refusedPage(error), site)
+      return respond(refusedPage(error, title), site)
     }
+  }
+
+  /** The page for an error of a sign-in that has no application to go back to. */
+  signInFailed(error: HttpError): Promise<Response> {
+    return this.show(() => Promise.reject(error), 'The sign-in did not work')
   }
 }
 

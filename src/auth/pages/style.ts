@@ -45,7 +45,9 @@ button, a.button {
   display: block; width: 100%; min-height: 44px; padding: 10px 20px; border: 1px solid transparent; border-radius: 8px;
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
 }
-button:hover, a.button:hover { background: var(--accent-strong); }
+button[aria-disabled] { background: var(--muted); color: var(--card); cursor: default; }
+a.way { display: block; min-height: 44px; padding: 10px; text-align: center; }
+button:not([aria-disabled]):hover, a.button:hover { background: var(--accent-strong); }
 a { color: var(--accent); }
 footer p { margin: 0; }
 footer a { display: inline-block; min-height: 44px; padding: 10px 4px; }

@@ -2,6 +2,7 @@
 import type { HttpError } from '@stack/backend'
 import { html } from 'hono/html'
 import { type Settings, settingsDefaults } from '../../wire/settings.ts'
+import type { Beginning } from '../passkeys/hand-off.ts'
 import type { Html, Page, Site } from './frame.ts'
 
 /** A field of a form that was refused. */
@@ -193,6 +194,34 @@ export function undoOverPage({ support }: Site): Page {
   }
 }
 
+// a passkey
+
+/** @param cancelled where the application learns that the person did not sign in. */
+export function passkeyPage({ base, name }: Site, begun: Beginning, cancelled: string): Page {
+  const { redirect_to, code_challenge, state } = begun
+  return {
+    title: 'Sign in with a passkey',
+    content: html`<p>Use the passkey that you have added to your account at <bdi>${name}</bdi>.</p>
+<div id="passkey" data-base="${base}" data-redirect-to="${redirect_to}" data-code-challenge="${code_challenge}"
+${state === undefined ? '' : html`data-state="${state}"`}>
+<p class="fault-text" role="alert"></p>
+<p><button type="button" hidden>Continue with a passkey</button></p>
+</div>
+<noscript><p><strong>This page needs JavaScript.</strong> Switch it on, or sign in another way.</p></noscript>
+<p><a class="way" href="${cancelled}">Cancel</a></p>`,
+  }
+}
+
+/** There is no application that the browser could be sent back to. */
+export function unplacedPage(): Page {
+  return {
+    title: 'This sign-in cannot begin',
+    status: 400,
+    mark: 'fault',
+    content: html`<p>The address of this page is not one that the application may use. Go back to it and try again.</p>`,
+  }
+}
+
 // what goes wrong
 
 /** The address of the page has no token, or only a part of it. */
@@ -214,11 +243,12 @@ export function lostPage(): Page {
   }
 }
 
-export function refusedPage({ status, code, message, details }: HttpError): Page {
+/** @param title says what did not work. */
+export function refusedPage({ status, code, message, details }: HttpError, title: string): Page {
   const retry = details.headers?.['retry-after']
   if (code !== 'rate_limited') {
     return {
-      title: 'This did not work',
+      title,
       status,
       mark: 'fault',
       content: html`<p role="alert">${sentence(message)}</p><p>Go back and try again.</p>`,

@@ -1,7 +1,9 @@
 /** The pages behind the links of mails, over the running stack: what they show, what they use up, and what they refuse. */
+import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { Authenticator } from '../../support/authenticator.ts'
 import { packageRoot } from '../../support/command.ts'
 import { useStack } from '../../support/stack.ts'
 
@@ -413,6 +415,118 @@ describe('markup', () => {
       const { status, text } = await shop.call(`/auth/${path}?token=${encodeURIComponent(hostile)}&${parameters}`)
       expect([status, text.includes('alert(1)')]).toEqual([400, false])
     }
+  })
+})
+
+describe('a passkey for an application', () => {
+  const back = 'https://app.example/back'
+  const verifier = 'v'.repeat(43)
+  const challengeOf = (text: string) => createHash('sha256').update(text).digest('base64url')
+  const begun = { redirect_to: back, code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
+  const pageOf = (query: Record<string, string>) => shop.call(`/auth/passkey?${new URLSearchParams(query)}`)
+  const origin = () => shop.url.replace('127.0.0.1', 'localhost')
+
+  async function enrolled(flags?: ConstructorParameters<typeof Authenticator>[1]) {
+    await settings({ redirect_allow_list: [back] })
+    const person = await shop.signUp()
+    const key = new Authenticator(origin(), flags)
+    const { json } = await shop.call('/auth/passkeys/enrol', { token: person.token, json: { label: 'a telephone' } })
+    const response = key.create(json.options)
+    const { status } = await shop.call('/auth/passkeys/verify', {
+      token: person.token,
+      json: { challenge_id: json.challenge_id, response },
+    })
+    expect(status).toBe(200)
+    return { ...person, key }
+  }
+  async function handOff(key: Authenticator, fields: object = {}) {
+    const { json } = await shop.call('/auth/sign-in/passkey/options', { method: 'POST' })
+    const body = { challenge_id: json.challenge_id, response: key.get(json.options), ...begun, ...fields }
+    return shop.call('/auth/sign-in/passkey/hand-off', { json: body })
+  }
+  const codeOf = ({ json }: { json: { location: string } }) => new URL(json.location).searchParams.get('code')!
+  const exchange = (code: string, code_verifier = verifier) =>
+    shop.call('/auth/sign-in/passkey/exchange', { json: { code, code_verifier } })
+
+  it('has a page for listed addresses alone, compared character by character', async () => {
+    await settings({ redirect_allow_list: [back, 'com.example.app://back'] })
+    const page = await pageOf({ ...begun, state: '"><script>' })
+    expect([page.status, page.text.includes('<noscript>')]).toEqual([200, true])
+    expect(page.text).toContain('data-state="&quot;&gt;&lt;script&gt;"')
+    const nonce = /<script type="module" nonce="([^"]+)">/.exec(page.text)![1]!
+    expect(page.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    expect((await pageOf({ ...begun, redirect_to: 'com.example.app://back' })).status).toBe(200)
+    for (const query of [
+      {},
+      { ...begun, redirect_to: `${back}/` },
+      { ...begun, redirect_to: `${back}#x` },
+      { ...begun, redirect_to: 'https://app.example.evil/back' },
+      { ...begun, redirect_to: 'HTTPS://app.example/back' },
+      { ...begun, redirect_to: 'javascript:alert(1)' },
+      { ...begun, code_challenge: 'short' },
+      { ...begun, code_challenge_method: 'plain' },
+      { ...begun, state: 'ä' },
+    ]) {
+      const refused = await pageOf(query as Record<string, string>)
+      expect([refused.status, refused.text.includes('app.example')]).toEqual([400, false])
+    }
+    const twice = await shop.call(`/auth/passkey?${new URLSearchParams(begun)}&redirect_to=https://evil.example/`)
+    expect(twice.status).toBe(400)
+  })
+
+  it('gives a code to a listed address alone, and no token', async () => {
+    const { key } = await enrolled()
+    const given = await handOff(key, { state: 'a b&c' })
+    expect([given.status, Object.keys(given.json)]).toEqual([200, ['location']])
+    const location = new URL(given.json.location)
+    expect([location.origin + location.pathname, location.searchParams.get('state')]).toEqual([back, 'a b&c'])
+    const elsewhere = await handOff(key, { redirect_to: 'https://evil.example/' })
+    expect([elsewhere.status, elsewhere.json.fields[0].path]).toEqual([400, 'redirect_to'])
+    const wrong = await handOff(new Authenticator(origin()))
+    expect([wrong.status, wrong.json.error]).toEqual([401, 'invalid_passkey'])
+  })
+
+  it('is worth tokens once, with the verifier, however many exchange the code at the same time', async () => {
+    const { id, key } = await enrolled()
+    const code = codeOf(await handOff(key))
+    const answers = await thirty(() => exchange(code))
+    const won = answers.filter(({ status }) => status === 200)
+    expect([won.length, answers.filter(({ json }) => json.error === 'invalid_code').length]).toEqual([1, 29])
+    expect(won[0]!.json.user.id).toBe(id)
+    const claims = JSON.parse(Buffer.from(won[0]!.json.access_token.split('.')[1], 'base64url').toString())
+    expect([claims.aal, claims.amr]).toEqual(['aal2', expect.arrayContaining(['mfa'])])
+  })
+
+  it('is worth nothing after a wrong verifier, after its time, or as another token', async () => {
+    const { key } = await enrolled()
+    const tried = codeOf(await handOff(key))
+    expect((await exchange(tried, 'w'.repeat(43))).json.error).toBe('invalid_code')
+    expect((await exchange(tried)).json.error).toBe('invalid_code')
+    const late = codeOf(await handOff(key))
+    await shop.sql(`update auth.one_time_tokens set expires_at = now() where purpose = 'passkey_hand_off'`)
+    expect((await exchange(late)).json.error).toBe('invalid_code')
+    const { path } = await links.confirm.begin()
+    expect((await exchange(path.slice(-43))).json.error).toBe('invalid_code')
+    await settings({ redirect_allow_list: [back] })
+    const mine = codeOf(await handOff(key))
+    expect((await submit('confirm', { token: mine })).status).toBe(410)
+    expect((await exchange(mine)).status).toBe(200)
+  })
+
+  it('of a disabled account opens nothing', async () => {
+    const { id, key } = await enrolled()
+    const code = codeOf(await handOff(key))
+    await shop.sql('update auth.users set disabled_at = now() where id = $1', [id])
+    expect((await exchange(code)).json.error).toBe('user_disabled')
+    expect((await handOff(key)).json.error).toBe('user_disabled')
+  })
+
+  it('that has not verified its user is the first of two steps, as in a sign-in without a page', async () => {
+    const { key } = await enrolled({ uv: false })
+    const answer = await exchange(codeOf(await handOff(key)))
+    expect([answer.status, answer.json.mfa_required]).toEqual([202, true])
   })
 })
 
