@@ -45,6 +45,7 @@ button, a.button {
   display: block; width: 100%; min-height: 44px; padding: 10px 20px; border: 1px solid transparent; border-radius: 8px;
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
 }
+#passkey .fault-text:not(:empty) { margin-bottom: 12px; }
 button[aria-disabled] { background: var(--muted); color: var(--card); cursor: default; }
 a.way { display: block; min-height: 44px; padding: 10px; text-align: center; }
 button:not([aria-disabled]):hover, a.button:hover { background: var(--accent-strong); }

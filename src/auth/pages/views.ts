@@ -205,7 +205,7 @@ export function passkeyPage({ base, name }: Site, begun: Beginning, cancelled: s
 <div id="passkey" data-base="${base}" data-redirect-to="${redirect_to}" data-code-challenge="${code_challenge}"
 ${state === undefined ? '' : html`data-state="${state}"`}>
 <p class="fault-text" role="alert"></p>
-<p><button type="button" hidden>Continue with a passkey</button></p>
+<p><button type="button" hidden>Use a passkey</button></p>
 </div>
 <noscript><p><strong>This page needs JavaScript.</strong> Switch it on, or sign in another way.</p></noscript>
 <p><a class="way" href="${cancelled}">Cancel</a></p>`,

@@ -6,6 +6,7 @@ import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { type Found, OneTimeTokens, type Presented } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import type { ClientInfo } from '../shared/client.ts'
@@ -33,6 +34,7 @@ export class ForgottenPasswords {
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly tokens: OneTimeTokens,
@@ -42,6 +44,7 @@ export class ForgottenPasswords {
   /** The account is only looked for when the mail is sent: neither the answer nor its time tells whether there is one. */
   async request(email: string, client: ClientInfo): Promise<void> {
     await this.admission.admit(email, client)
+    await this.providers.requireEnabled('email')
     await this.delivery.queue({ template: 'reset_password', recipient: email, userId: null })
     const actor = { type: 'anonymous' } as const
     await this.audit.record({ event: 'password.reset_requested', actor, client })
@@ -49,7 +52,10 @@ export class ForgottenPasswords {
 
   /** All that is slow, while no connection is held. Nothing is used up. @throws HttpError 400 `invalid_password`, `invalid_token` */
   async prepare(presented: Presented, password: string): Promise<Replacement> {
-    const { document } = await Database.$apart((sql) => this.settings.read(sql))
+    const { document } = await Database.$apart(async (sql) => {
+      await this.providers.requireEnabled('email', sql)
+      return this.settings.read(sql)
+    })
     requirePasswordFits(password, document)
     const found = await this.tokens.find('reset_password', presented)
     if (!found?.user_id) throw authError('invalid_token')
