@@ -15,6 +15,7 @@ import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PagesModule } from './pages/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { PhonesModule } from './phones/module.ts'
@@ -43,6 +44,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     MfaModule,
     OAuthModule,
     OperatorsModule,
+    PagesModule,
     PasskeysModule,
     PasswordsModule,
     PhonesModule,

@@ -175,9 +175,14 @@ function hostOf(settings: Settings): string {
   return new URL(linkBase(settings)).hostname
 }
 
+/** The name of the project in messages and pages. */
+export function siteName(settings: Settings): string {
+  return settings.site_name ?? hostOf(settings)
+}
+
 function commonValues(settings: Settings, { channel, recipient }: QueuedMessage, user: User | undefined): Variables {
   return {
-    site_name: settings.site_name ?? hostOf(settings),
+    site_name: siteName(settings),
     site_url: linkBase(settings),
     email: user?.email ?? (channel === 'email' ? recipient : ''),
     user_id: user?.id ?? '',

@@ -11,6 +11,7 @@ export type Purpose =
   | 'reset_password'
   | 'email_change'
   | 'email_change_undo'
+  | 'passkey_hand_off'
   | 'phone_sign_in'
   | 'phone_change'
 
@@ -88,6 +89,14 @@ export class OneTimeTokens {
         where token_digest = ${digest} and purpose = ${purpose} and consumed_at is null and expires_at > now()`,
     )
     return row && { ...row, digest, purpose }
+  }
+
+  /** Whom a link was sent to, also where it was used or is over: until the row is deleted, an hour later. It proves nothing any more. */
+  async recall(purpose: Purpose, token: string, sql: Sql): Promise<Pick<Found, 'user_id' | 'target'> | undefined> {
+    const [row] = await sql<Pick<Found, 'user_id' | 'target'>>`
+      select user_id, target from auth.one_time_tokens
+      where token_digest = ${await digestOfToken(token)} and purpose = ${purpose}`
+    return row
   }
 
   /**

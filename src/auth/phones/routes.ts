@@ -102,7 +102,7 @@ export class PhonesController {
     await requireRecent()
     const user = await this.users.lock(id)
     if (!user?.phone) return
-    await this.phones.remove(id)
+    await this.users.removePhone(id)
     await requireWayIn(id, relyingParty((await this.settings.read()).document).id)
     await this.forget(id, user.phone)
     const client = clientOf(request, requestId)

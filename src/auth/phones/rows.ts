@@ -62,8 +62,4 @@ export class Phones {
       return undefined
     }
   }
-
-  async remove(id: string): Promise<void> {
-    await inRequest`update auth.users set phone = null, phone_confirmed_at = null, updated_at = now() where id = ${id}`
-  }
 }

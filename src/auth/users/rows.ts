@@ -188,6 +188,10 @@ export class Users {
     return true
   }
 
+  async removePhone(id: string): Promise<void> {
+    await inRequest`update auth.users set phone = null, phone_confirmed_at = null, updated_at = now() where id = ${id}`
+  }
+
   /** @throws HttpError 404 `user_not_found` */
   async require(id: string): Promise<void> {
     const rows = userId.test(id) ? await Database.$asService().sql`select from auth.users where id = ${id}` : []
