@@ -8,6 +8,7 @@ import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
 import { MailModule } from './mail/module.ts'
+import { MessagesModule } from './messages/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
@@ -15,6 +16,7 @@ import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
+import { TemplatesModule } from './templates/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
 
@@ -28,6 +30,7 @@ import { VaultModule } from './vault/module.ts'
     LimitsModule,
     LoginsModule,
     MailModule,
+    MessagesModule,
     MfaModule,
     OperatorsModule,
     PasswordsModule,
@@ -35,6 +38,7 @@ import { VaultModule } from './vault/module.ts'
     RolesModule,
     SessionsModule,
     SettingsModule,
+    TemplatesModule,
     UsersModule,
     VaultModule,
   ],

@@ -24,6 +24,11 @@ export const auditEvents = [
   'mfa.removed',
   'mfa.recovery_codes_renewed',
   'key.rotated',
+  'template.declared',
+  'template.withdrawn',
+  'template.updated',
+  'template.reset',
+  'template.test_sent',
 ] as const
 
 export type AuditEvent = (typeof auditEvents)[number]

@@ -2,11 +2,12 @@
 import { Injectable, Secrets } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
+import type { TemplateParts } from '../../wire/templates.ts'
 import type { Sql } from '../shared/sql.ts'
 import { type User, Users } from '../users/rows.ts'
+import { Catalogue, partsOf } from './catalogue.ts'
 import type { QueuedMessage } from './outbox.ts'
-import { fill, type Parts, type Variables } from './render.ts'
-import { type Template, type TemplateKey, templates } from './templates.ts'
+import { fill, type Variables } from './render.ts'
 import { OneTimeTokens, type Purpose } from './tokens.ts'
 
 /** Seconds that the link of a message is valid. A link has 256 random bits, so it may live longer than a code. */
@@ -48,44 +49,23 @@ const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variabl
 @Injectable()
 export class Preparation {
   constructor(
+    private readonly catalogue: Catalogue,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
 
   /** @param sql of a short transaction. @returns `undefined` where there is no reason for the message any more. */
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
-    const { id, template, channel, recipient } = message
-    const parts = await this.partsOf(template, sql)
-    if (!parts) return undefined
+    const template = await this.catalogue.find(message.template, sql)
+    if (!template) return undefined
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
     const variables = {
-      ...commonValues(settings, recipient, user),
+      ...commonValues(settings, message.recipient, user),
       ...message.variables,
       ...(await this.action(message, user, settings, sql)),
     }
-    const { subject, html, text } = fill(parts, variables)
-    const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
-    return {
-      id,
-      template,
-      channel,
-      to: recipient,
-      from,
-      reply_to: settings.mail?.reply_to ?? null,
-      subject,
-      text,
-      html,
-    }
-  }
-
-  /** The template as it was changed, or the built-in one. */
-  private async partsOf(key: string, sql: Sql): Promise<Parts | undefined> {
-    const [changed] = await sql<
-      Omit<Parts, 'channel'>
-    >`select subject, body, body_text from auth.templates where key = ${key}`
-    const builtIn: Template | undefined = Object.hasOwn(templates, key) ? templates[key as TemplateKey] : undefined
-    return builtIn && { ...builtIn, ...changed }
+    return composed(message, partsOf(template), variables, settings)
   }
 
   private userOf({ user_id, recipient, channel }: QueuedMessage, sql: Sql): Promise<User | undefined> {
@@ -114,6 +94,18 @@ export class Preparation {
   }
 }
 
+/** A message of a filled template. */
+export function composed(
+  { id, template, channel, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'channel' | 'recipient'>,
+  parts: TemplateParts,
+  variables: Variables,
+  settings: Settings,
+): Message {
+  const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
+  const reply_to = settings.mail?.reply_to ?? null
+  return { id, template, channel, to: recipient, from, reply_to, ...fill(parts, variables) }
+}
+
 /** Whether the message still has a reason: since it was queued, the account may have changed, or there never was one. */
 function isWanted({ template, recipient, user_id }: QueuedMessage, user: User | undefined): boolean {
   if (user_id === null && (template === 'reset_password' || template === 'existing_account'))
@@ -131,7 +123,8 @@ function hostOf(settings: Settings): string {
   return new URL(linkBase(settings)).hostname
 }
 
-function commonValues(settings: Settings, recipient: string, user: User | undefined): Variables {
+/** Values of the variables that every template may use. */
+export function commonValues(settings: Settings, recipient: string, user: User | undefined): Variables {
   return {
     site_name: settings.site_name ?? hostOf(settings),
     site_url: linkBase(settings),

@@ -2,6 +2,7 @@
 import { Database, Injectable, Log, Secrets } from '@stack/backend'
 import type { Message } from '../../../wire/message.ts'
 import type { MailSettings, Settings } from '../../../wire/settings.ts'
+import type { Channel } from '../../../wire/templates.ts'
 import { Credentials, type ProviderName } from '../../providers/credentials.ts'
 import { SendFailed } from './failure.ts'
 import { sendByHttp } from './http.ts'
@@ -11,14 +12,14 @@ export class Senders {
   constructor(private readonly credentials: Credentials) {}
 
   /** @returns the name of the transport, or `undefined` where nothing can be sent. */
-  transportOf({ mail }: Settings): MailSettings['transport'] | 'mailbox' | undefined {
-    return mail?.transport ?? (mailbox() === undefined ? undefined : 'mailbox')
+  transportOf({ mail }: Settings, channel: Channel): MailSettings['transport'] | 'mailbox' | undefined {
+    return (channel === 'email' ? mail?.transport : undefined) ?? (mailbox() === undefined ? undefined : 'mailbox')
   }
 
   /** Sends one message. No connection of the database is held meanwhile. @throws SendFailed */
   async send(message: Message, { mail }: Settings): Promise<void> {
     const captured = mailbox()
-    if (!mail) {
+    if (!mail || message.channel === 'sms') {
       if (captured === undefined) throw new SendFailed('no sender is configured: set "mail" in the settings', false)
       return sendByHttp(message, captured, undefined)
     }
