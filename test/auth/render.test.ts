@@ -28,7 +28,7 @@ const hostile = [
   '{{{{code}}}}',
   '&#60;script&#62;',
   '&lt;script&gt;',
-  '`${alert(1)}`',
+  '`alert(1)`',
   'javascript:alert(1)',
   ' JaVaScRiPt:alert(1)',
   'java\tscript:alert(1)',

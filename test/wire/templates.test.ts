@@ -167,7 +167,7 @@ describe('a declared template', () => {
     expect(readTemplate({ ...valid, key: 'other' }, 'Not-a-key').key).toBe('other')
   })
 
-  it.each([
+  const cases: [object, (string | number)[]][] = [
     [{ key: 'Receipt' }, ['key']],
     [{ key: 'reset_password' }, ['key']],
     [{ channel: 'fax' }, ['channel']],
@@ -185,7 +185,8 @@ describe('a declared template', () => {
     [{ variables: [{ name: 'order', exampel: 'x' }] }, ['variables', 0, 'exampel']],
     [{ variables: Array.from({ length: 51 }, (_, index) => ({ name: `v${index}` })) }, ['variables']],
     [{ variables: [{ name: 'order' }, { name: 'total', required: true }] }, ['body']],
-  ])('refuses %j', (change, expected) => {
+  ]
+  it.each(titled(cases))('refuses %s', (_title, change, expected) => {
     expect(path(change)).toEqual(expected)
   })
 })
