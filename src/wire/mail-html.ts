@@ -3,7 +3,7 @@
  * hold: the elements whose content follows other rules are refused, except `style`.
  */
 
-export interface HtmlAttribute {
+interface HtmlAttribute {
   /** In lower case. */
   name: string
   start: number
