@@ -1,9 +1,12 @@
 /** The auth module: an ordinary project, compiled by the same build. This file is the list of its features. */
 import { Module } from '@stack/backend'
+import { AccountsModule } from './accounts/module.ts'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
+import { HealthModule } from './health/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
@@ -11,6 +14,7 @@ import { MailModule } from './mail/module.ts'
 import { MessagesModule } from './messages/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -19,13 +23,17 @@ import { SettingsModule } from './settings/module.ts'
 import { TemplatesModule } from './templates/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
+import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
+    AccountsModule,
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DiscoveryModule,
     EmailsModule,
+    HealthModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
@@ -33,6 +41,7 @@ import { VaultModule } from './vault/module.ts'
     MessagesModule,
     MfaModule,
     OperatorsModule,
+    PasskeysModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,
@@ -41,6 +50,7 @@ import { VaultModule } from './vault/module.ts'
     TemplatesModule,
     UsersModule,
     VaultModule,
+    WebauthnModule,
   ],
 })
 export class AuthModule {}

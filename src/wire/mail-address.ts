@@ -3,7 +3,7 @@
  */
 
 /** Characters of an address (RFC 5321 section 4.5.3.1.3, without the brackets). */
-export const longestMailAddress = 254
+const longestMailAddress = 254
 
 /** Characters before the `@` (RFC 5321 section 4.5.3.1.1). */
 const longestLocalPart = 64
@@ -37,9 +37,19 @@ export function mailAddress(text: string): string | undefined {
   const at = trimmed.lastIndexOf('@')
   if (at < 1 || trimmed.length > longestMailAddress) return undefined
   const host = trimmed.slice(at + 1)
-  // URL maps a name to ASCII as browsers do (UTS 46), and refuses characters that no name may have
-  const url = /^[^\s/:?#@\\[\]%]+$/.test(host) ? URL.parse(`http://${host}/`) : null
-  if (!url) return undefined
-  const address = `${trimmed.slice(0, at).toLowerCase()}@${/^[\x21-\x7e]+$/.test(host) ? host.toLowerCase() : url.hostname}`
+  const domain = /^[\x21-\x7e]+$/.test(host) ? host.toLowerCase() : asciiDomain(host)
+  const address = `${trimmed.slice(0, at).toLowerCase()}@${domain ?? ''}`
   return isMailAddress(address) ? address : undefined
+}
+
+/**
+ * Maps an internationalised domain as browsers do (UTS 46). A label of letters that only look like ASCII ones (`ſ`, full-width letters)
+ * maps to ASCII: it is refused, because the person sees another name than the one that is stored.
+ */
+function asciiDomain(host: string): string | undefined {
+  const mapped = /^[^\s/:?#@\\[\]%]+$/.test(host) ? URL.parse(`http://${host}/`)?.hostname.split('.') : undefined
+  const typed = host.split('.')
+  if (mapped?.length !== typed.length) return undefined
+  const isHonest = mapped.every((label, index) => label.startsWith('xn--') || /^[\x21-\x7e]+$/.test(typed[index]!))
+  return isHonest ? mapped.join('.') : undefined
 }

@@ -39,6 +39,9 @@ describe('an address', () => {
     'ada@evil.example@example.com',
     'аda@example.com', // a Cyrillic letter, which looks like the Latin one
     'ada\u0000@example.com',
+    'ada@bo\u017fs.example',
+    'ada@ｅxample.com',
+    'ada@example。com',
     'ada@exam\u00adple.com\n.x',
   ])('%j is none', (text) => {
     expect(mailAddress(text)).toBeUndefined()

@@ -1,4 +1,5 @@
 import { Module } from '@stack/backend'
+import { BasketController } from './basket.controller.ts'
 import { CatalogueController } from './catalogue.controller.ts'
 import { CodehostWebhook } from './codehost.webhook.ts'
 import { OrdersController } from './orders.controller.ts'
@@ -8,7 +9,7 @@ import { Prices } from './prices.ts'
 import { StaffController } from './staff.controller.ts'
 
 @Module({
-  controllers: [CatalogueController, OrdersController, StaffController],
+  controllers: [BasketController, CatalogueController, OrdersController, StaffController],
   providers: [Orders, Prices, PaymentsWebhook, CodehostWebhook],
 })
 export class AppModule {}

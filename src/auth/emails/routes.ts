@@ -149,6 +149,6 @@ export class EmailsController {
 }
 
 /** What the client presents, as `OneTimeTokens` takes it. */
-export function presentedBy(body: v.InferOutput<typeof presented>): Presented {
+function presentedBy(body: v.InferOutput<typeof presented>): Presented {
   return 'token' in body ? body : { target: body.email, code: body.code }
 }

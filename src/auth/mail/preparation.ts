@@ -1,9 +1,10 @@
 /** Makes a message of a row of the outbox: looks for the account, mints the token, fills the template in. */
-import { Injectable, Secrets } from '@stack/backend'
+import { Injectable } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
 import type { TemplateParts } from '../../wire/templates.ts'
 import type { Sql } from '../shared/sql.ts'
+import { baseUrl } from '../shared/urls.ts'
 import { type User, Users } from '../users/rows.ts'
 import { Catalogue, partsOf } from './catalogue.ts'
 import type { QueuedMessage } from './outbox.ts'
@@ -115,8 +116,8 @@ function isWanted({ template, recipient, user_id }: QueuedMessage, user: User | 
 }
 
 /** The address that links in messages begin with (source, "Settings document"). */
-export function linkBase({ site_url }: Settings): string {
-  return (site_url ?? Secrets.get('STACK_URL')).replace(/\/+$/, '')
+function linkBase({ site_url }: Settings): string {
+  return site_url?.replace(/\/+$/, '') ?? baseUrl()
 }
 
 function hostOf(settings: Settings): string {

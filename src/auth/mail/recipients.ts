@@ -2,9 +2,7 @@
 import { mailAddress } from '../../wire/mail-address.ts'
 import type { Channel } from '../../wire/templates.ts'
 import { invalidRequest } from '../shared/errors.ts'
-
-/** A phone number (ITU-T E.164), as the table of users has it. */
-const phoneNumber = /^\+[1-9][0-9]{6,14}$/
+import { phoneNumber } from '../shared/fields.ts'
 
 /** @returns the address or number in its stored form. @throws HttpError 400 `invalid_request` */
 export function requireRecipient(to: string, channel: Channel): string {

@@ -24,7 +24,7 @@ export function fill({ channel, subject, body, body_text }: TemplateParts, value
 }
 
 /** Also right within an attribute in quotes. */
-export function escaped(value: string): string {
+function escaped(value: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return value.replaceAll(/[&<>"']/g, (character) => entities[character]!)
 }

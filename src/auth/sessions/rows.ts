@@ -1,6 +1,7 @@
 import { Cron, Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
+import { type Device, deviceOf } from '../shared/device.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { User } from '../users/rows.ts'
 
@@ -44,11 +45,20 @@ export interface OwnSession {
   ip: string | null
   country: string | null
   user_agent: string | null
+  device: Device
   /** The session of this very request. */
   is_current: boolean
 }
 
-export type EndReason = 'signed_out' | 'revoked' | 'reuse_detected' | 'password_changed' | 'user_disabled'
+export type EndReason =
+  | 'signed_out'
+  | 'revoked'
+  | 'revoked_all'
+  | 'reuse_detected'
+  | 'password_changed'
+  | 'user_disabled'
+  | 'credential_revoked'
+  | 'mfa_reset'
 
 @Injectable()
 export class Sessions {
@@ -92,11 +102,11 @@ export class Sessions {
     return rows.length > 0
   }
 
-  /** The session has proved one method more. */
-  async raise(id: string, method: string): Promise<void> {
+  /** The session has proved more. @param methods as RFC 8176 names them. */
+  async raise(id: string, methods: readonly string[]): Promise<void> {
     await Database.$asService().sql`
       update auth.sessions set aal = 'aal2', auth_time = now(),
-        amr = (select jsonb_agg(distinct one) from jsonb_array_elements(amr || jsonb_build_array(${method}::text, 'mfa')) one)
+        amr = (select jsonb_agg(distinct one) from jsonb_array_elements(amr || ${JSON.stringify([...methods, 'mfa'])}::jsonb) one)
       where id = ${id}`
   }
 
@@ -130,12 +140,13 @@ export class Sessions {
   }
 
   /** Newest first. */
-  ofUser(userId: string, current: string): Promise<OwnSession[]> {
-    return Database.$asService().sql<OwnSession>`
+  async ofUser(userId: string, current: string): Promise<OwnSession[]> {
+    const rows = await Database.$asService().sql<Omit<OwnSession, 'device'>>`
       select id, created_at, last_used_at, expires_at, aal, amr, host(ip) as ip, country, user_agent,
         id = ${current} as is_current
       from auth.sessions where user_id = ${userId} and ended_at is null and expires_at > now()
       order by created_at desc, id desc limit 500`
+    return rows.map((row) => ({ ...row, device: deviceOf(row.user_agent) }))
   }
 
   /** Ends one live session. @returns whether there was one. */
@@ -151,6 +162,14 @@ export class Sessions {
       update auth.sessions set ended_at = now(), end_reason = ${reason}
       where user_id = ${userId} and ended_at is null and id is distinct from ${kept} returning id`
     return ended.map(({ id }) => id)
+  }
+
+  /** Ends the sessions of the user that have proved a second factor. @returns how many. */
+  async endRaised(userId: string, reason: EndReason): Promise<number> {
+    const ended = await Database.$asService().sql`
+      update auth.sessions set ended_at = now(), end_reason = ${reason}
+      where user_id = ${userId} and ended_at is null and aal = 'aal2' returning id`
+    return ended.length
   }
 
   /** Whether the session is one of the user's own, ended or not. */

@@ -4,6 +4,7 @@ import { SignJWT } from 'jose'
 import { SigningKeys } from '../keys/rows.ts'
 import { authError } from '../shared/errors.ts'
 import { authenticate } from '../shared/seal.ts'
+import { baseUrl } from '../shared/urls.ts'
 import { type ShownUser, shown, type User } from '../users/rows.ts'
 import type { Session } from './rows.ts'
 
@@ -48,7 +49,7 @@ export class Tokens {
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
       .setSubject(user.id)
-      .setIssuer(`${Secrets.get('STACK_URL').replace(/\/+$/, '')}/auth`)
+      .setIssuer(`${baseUrl()}/auth`)
       .setAudience(Secrets.get('AUTH_AUDIENCE'))
       .setIssuedAt()
       .setExpirationTime(`${accessTokenSeconds} s`)

@@ -14,12 +14,11 @@ import {
 } from '@stack/backend'
 import type * as v from 'valibot'
 import { mostTemplates } from '../../wire/templates.ts'
-import { Audit, actorOf, type Entry } from '../audit/rows.ts'
+import { Audit, administering, type Entry } from '../audit/rows.ts'
 import { Catalogue, examplesOf, isBuiltIn, type KnownTemplate, partsOf } from '../mail/catalogue.ts'
 import { commonValues } from '../mail/preparation.ts'
 import { type Filled, fill } from '../mail/render.ts'
 import { SettingsRows } from '../settings/rows.ts'
-import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { requireMatch } from '../shared/precondition.ts'
@@ -143,7 +142,7 @@ export class TemplatesController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<SentTest> {
-    return this.tests.send(key, to, asked, { actor: actorOf(operator), client: clientOf(request, requestId) })
+    return this.tests.send(key, to, asked, administering(operator, request, requestId))
   }
 
   /** @throws HttpError 404 `template_not_found` */
@@ -168,8 +167,8 @@ export class TemplatesController {
     { operator, request, requestId }: { operator: UserT | null; request: Request; requestId: string },
     details: Record<string, unknown> = {},
   ): Promise<void> {
-    const [actor, client] = [actorOf(operator), clientOf(request, requestId)]
-    return this.audit.record({ event, actor, target: { type: 'template', id: key }, client, details })
+    const who = administering(operator, request, requestId)
+    return this.audit.record({ event, ...who, target: { type: 'template', id: key }, details })
   }
 }
 

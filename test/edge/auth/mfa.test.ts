@@ -1,7 +1,7 @@
 /** Second factors over HTTP: enrolment, sign-in in two steps, recovery codes, and what many attempts at once can do. */
-import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { useStack } from '../../support/stack.ts'
+import { codeOf } from '../../support/totp.ts'
 
 const shop = useStack('examples/orders')
 
@@ -9,18 +9,6 @@ const password = 'correct horse battery'
 const signIn = (email: string) => shop.call('/auth/sign-in/password', { json: { email, password } })
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 const challenge = (json: object) => shop.call('/auth/mfa/challenge', { json })
-
-/** RFC 6238 by hand, as an authenticator app computes it. @param steps from the current time step. */
-function codeOf(secret: string, steps = 0): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...secret].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('')
-  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
-  const digest = createHmac('sha1', key).update(counter).digest()
-  const number = digest.readUInt32BE(digest.at(-1)! & 15) & 0x7fffffff
-  return String(number % 1_000_000).padStart(6, '0')
-}
 
 /** A user with a verified factor. Its first code was of the time step before this one, so that the current code is unused. */
 async function enrolled() {
