@@ -55,6 +55,10 @@ export const keys = {
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
 } as const
 
+export const messages = {
+  send: { method: 'POST', path: '/v1/management/auth/messages' },
+} as const
+
 export const mfa = {
   read: { method: 'GET', path: '/auth/mfa' },
   enrol: { method: 'POST', path: '/auth/mfa/totp/enrol' },
@@ -161,6 +165,17 @@ export const sessions = {
 export const settings = {
   read: { method: 'GET', path: '/v1/management/auth/settings' },
   replace: { method: 'PUT', path: '/v1/management/auth/settings' },
+} as const
+
+export const templates = {
+  list: { method: 'GET', path: '/v1/management/auth/templates' },
+  read: { method: 'GET', path: '/v1/management/auth/templates/:key' },
+  replace: { method: 'PUT', path: '/v1/management/auth/templates/:key' },
+  reset: { method: 'DELETE', path: '/v1/management/auth/templates/:key' },
+  declare: { method: 'PUT', path: '/v1/management/auth/templates/:key/default' },
+  withdraw: { method: 'DELETE', path: '/v1/management/auth/templates/:key/default' },
+  preview: { method: 'POST', path: '/v1/management/auth/templates/:key/preview' },
+  sendTest: { method: 'POST', path: '/v1/management/auth/templates/:key/send-test' },
 } as const
 
 export const users = {

@@ -2,10 +2,11 @@
 import { Cron, Database, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
+import type { DeclaredKey } from './catalogue.ts'
 import type { TemplateKey } from './templates.ts'
 
 export interface NewMessage {
-  template: TemplateKey
+  template: TemplateKey | DeclaredKey
   channel?: 'email' | 'sms'
   /** An address that was checked, or a phone number. */
   recipient: string
