@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, OptionalUser, Param, Req, RequestId, type UserT } from '@stack/backend'
 import { Audit, administering } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { Notices, unnamed } from '../mail/notices.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { inRequest } from '../shared/sql.ts'
@@ -25,6 +26,7 @@ export class AdministeredMfaController {
     private readonly challenges: Challenges,
     private readonly factors: Factors,
     private readonly limits: Limits,
+    private readonly notices: Notices,
     private readonly recovery: Recovery,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
@@ -68,6 +70,9 @@ export class AdministeredMfaController {
         details: { removed, sessions_ended },
       })
     }
+    const user = removed > 0 && (await this.users.byId(id))
+    const told = { factor_type: 'every second factor', actor: 'an administrator' }
+    if (user) await this.notices.toUser(user, 'mfa_removed', unnamed, told)
     return { user_id: id, removed, sessions_ended }
   }
 }

@@ -238,7 +238,7 @@ describe('9.7 management', () => {
   })
 
   it.each(bodies.map(({ method, path, maxBodyBytes }) => [method, addressOf(path), maxBodyBytes] as const))(
-    '4.1 %s %s refuses a caller before it reads the body, and the body before it looks at it',
+    '4.1 %s %s refuses callers first, then bodies',
     async (method, path, most) => {
       /** Only the head of the request is sent: its body never arrives. */
       const begin = async (length: number, ...headers: [string, string][]) => {
