@@ -13,6 +13,7 @@ import { LoginsModule } from './logins/module.ts'
 import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
@@ -20,6 +21,7 @@ import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
+import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
@@ -36,6 +38,7 @@ import { VaultModule } from './vault/module.ts'
     MailModule,
     MfaModule,
     OperatorsModule,
+    PasskeysModule,
     PasswordsModule,
     ProvidersModule,
     RolesModule,
@@ -43,6 +46,7 @@ import { VaultModule } from './vault/module.ts'
     SettingsModule,
     UsersModule,
     VaultModule,
+    WebauthnModule,
   ],
 })
 export class AuthModule {}

@@ -69,6 +69,15 @@ export const operators = {
   remove: { method: 'DELETE', path: '/v1/management/auth/operators/:id' },
 } as const
 
+export const passkeys = {
+  enrol: { method: 'POST', path: '/auth/passkeys/enrol' },
+  verify: { method: 'POST', path: '/auth/passkeys/verify' },
+  signInOptions: { method: 'POST', path: '/auth/sign-in/passkey/options' },
+  signIn: { method: 'POST', path: '/auth/sign-in/passkey' },
+  secondFactorOptions: { method: 'POST', path: '/auth/mfa/passkey/options' },
+  stepUpOptions: { method: 'POST', path: '/auth/mfa/step-up/passkey/options' },
+} as const
+
 export const passwords = {
   forgot: { method: 'POST', path: '/auth/password/forgot' },
   reset: { method: 'POST', path: '/auth/password/reset' },
@@ -76,6 +85,18 @@ export const passwords = {
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },
   change: { method: 'POST', path: '/auth/password/change' },
+} as const
+
+export const providers = {
+  readPhoneSettings: { method: 'GET', path: '/v1/management/auth/providers/phone/settings' },
+  replacePhoneSettings: { method: 'PUT', path: '/v1/management/auth/providers/phone/settings' },
+  writeCredential: { method: 'PUT', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  removeCredential: { method: 'DELETE', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  list: { method: 'GET', path: '/v1/management/auth/providers' },
+  read: { method: 'GET', path: '/v1/management/auth/providers/:name' },
+  setEnabled: { method: 'POST', path: '/v1/management/auth/providers/:name' },
+  configure: { method: 'PUT', path: '/v1/management/auth/providers/:name/config' },
+  clear: { method: 'DELETE', path: '/v1/management/auth/providers/:name/config' },
 } as const
 
 export const roles = {

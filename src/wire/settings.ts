@@ -21,6 +21,8 @@ export interface Settings {
   mail?: MailSettings
   /** Addresses below which an application may be sent back to after a sign-in with a provider. */
   redirect_allow_list?: string[]
+  /** Origins that may use passkeys beside those of `site_url` and the stack: other sites below its domain, and Android applications. */
+  passkey_origins?: string[]
   /** Address of a range service of breached passwords, which gets 5 digits of a SHA-1. The default is no such check. */
   breach_check_url?: string
   /** Limits that differ from their defaults. */
@@ -59,6 +61,7 @@ export const limitsDefaults = {
   refresh_per_session: { attempts: 60, seconds: 60 },
   mail_per_recipient: { attempts: 3, seconds: 60 },
   mail_per_address: { attempts: 30, seconds: 3600 },
+  passkey_options_per_address: { attempts: 30, seconds: 60 },
   code_per_recipient: { attempts: 10, seconds: 900 },
 } as const satisfies Record<string, AttemptLimit>
 
@@ -73,6 +76,9 @@ export const settingsDefaults = {
 
 /** Entries of `redirect_allow_list`: each sign-in with a provider compares with all of them. */
 const mostRedirects = 100
+
+/** Entries of `passkey_origins`: each use of a passkey compares with all of them. */
+const mostOrigins = 20
 
 /** Largest value of both length fields, in code points. Contract, "Settings document", sets it. */
 const longestPassword = 64
@@ -113,6 +119,10 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
   redirect_allow_list: {
     isValid: isRedirects,
     reason: `redirect_allow_list must be a list of at most ${mostRedirects} absolute URLs without a query or a fragment`,
+  },
+  passkey_origins: {
+    isValid: isOrigins,
+    reason: `passkey_origins must be a list of at most ${mostOrigins} https origins, or android:apk-key-hash: with 43 characters of base64url`,
   },
   breach_check_url: { isValid: isSite, reason: 'breach_check_url must be an http or https URL' },
   rate_limits: {
@@ -216,6 +226,15 @@ function isRedirects(value: unknown): boolean {
     (one) =>
       isLine(one, 2_000) && /^[a-z][a-z0-9+.-]*:\/\/[^?#\s]*$/i.test(one) && !/^(?:javascript|data|file):/i.test(one),
   )
+}
+
+function isOrigins(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > mostOrigins) return false
+  return value.every((one) => {
+    if (typeof one !== 'string' || one.length > 300) return false
+    if (/^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(one)) return true
+    return /^https:\/\/[^*]+$/.test(one) && URL.canParse(one) && new URL(one).origin === one
+  })
 }
 
 function isSite(value: unknown): boolean {

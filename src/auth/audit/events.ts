@@ -42,7 +42,14 @@ export const auditEvents = [
   'settings.updated',
   'secret.set',
   'secret.removed',
+  'passkey.clone_suspected',
   'key.rotated',
+  'provider.enabled',
+  'provider.disabled',
+  'provider.config_set',
+  'provider.config_cleared',
+  'provider.credential_set',
+  'provider.credential_removed',
 ] as const
 
 export type AuditEvent = (typeof auditEvents)[number]

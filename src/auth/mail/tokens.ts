@@ -2,6 +2,7 @@
 import { Cron, Database, Injectable } from '@stack/backend'
 import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import { base64url, randomText } from '../shared/base64url.ts'
 import { authenticate } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
 
@@ -55,7 +56,7 @@ export class OneTimeTokens {
     code: { seconds: number; digits: number },
     sql: Sql = inRequest,
   ): Promise<{ token: string; code: string }> {
-    const token = base64url(crypto.getRandomValues(new Uint8Array(tokenBytes)))
+    const token = randomText(tokenBytes)
     const digits = randomDigits(code.digits)
     await sql`
       insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at)
@@ -137,13 +138,6 @@ function randomDigits(count: number): string {
     if (byte < 250) digits += String(byte % 10)
   }
   return digits
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
 }
 
 /** The key is a binding: a dump of the table opens no account, although a code has a million values only. */

@@ -1,5 +1,6 @@
 import { Cron, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
+import { randomText } from '../shared/base64url.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
 import { digestOf, newRecoveryCodes } from './recovery.ts'
@@ -7,12 +8,14 @@ import { stepOf } from './totp.ts'
 
 export interface Factor {
   id: string
-  type: 'totp'
+  type: 'totp' | 'webauthn'
   status: 'pending' | 'verified'
   label: string
   created_at: Date
   verified_at: Date | null
   last_used_at: Date | null
+  /** Whether a passkey is kept in a backup, as those that a person's devices share are. `null` for other types. */
+  backed_up: boolean | null
 }
 
 export interface RecoveryCodes {
@@ -31,12 +34,15 @@ const placeOf = (id: string) => `second factor ${id}`
 export class Factors {
   ofUser(userId: string): Promise<Factor[]> {
     return inRequest<Factor>`
-      select id, type, status, label, created_at, verified_at, last_used_at from auth.mfa_factors
+      select id, type, status, label, created_at, verified_at, last_used_at, is_backed_up as backed_up from auth.mfa_factors
       where user_id = ${userId} order by created_at, id`
   }
 
-  async hasVerified(userId: string): Promise<boolean> {
-    const rows = await inRequest`select from auth.mfa_factors where user_id = ${userId} and status = 'verified'`
+  /** @param type any type where it is absent. */
+  async hasVerified(userId: string, type?: Factor['type']): Promise<boolean> {
+    const rows = await inRequest`
+      select from auth.mfa_factors
+      where user_id = ${userId} and status = 'verified' and type = coalesce(${type ?? null}, type) limit 1`
     return rows.length > 0
   }
 
@@ -44,7 +50,7 @@ export class Factors {
   async enrol(userId: string, label: string, secret: string): Promise<string> {
     const id = newId('fac_')
     await inRequest`select from auth.users where id = ${userId} for no key update` // enrolments of one user follow each other
-    await inRequest`delete from auth.mfa_factors where user_id = ${userId} and status = 'pending'`
+    await inRequest`delete from auth.mfa_factors where user_id = ${userId} and status = 'pending' and type = 'totp'`
     await inRequest`insert into auth.mfa_factors (id, user_id, type, status, label, sealed_secret)
       values (${id}, ${userId}, 'totp', 'pending', ${label}, ${await seal(secret, placeOf(id))})`
     return id
@@ -60,9 +66,12 @@ export class Factors {
     return this.use(userId, 'verified', code)
   }
 
-  async remove(userId: string, id: string): Promise<boolean> {
-    const removed = await inRequest`delete from auth.mfa_factors where id = ${id} and user_id = ${userId} returning id`
-    return removed.length > 0
+  /** @returns the type of the factor, or `undefined` where the user has no such factor. */
+  async remove(userId: string, id: string): Promise<Factor['type'] | undefined> {
+    await inRequest`select from auth.users where id = ${userId} for no key update` // enrolments and removals follow each other
+    const [removed] = await inRequest<Pick<Factor, 'type'>>`
+      delete from auth.mfa_factors where id = ${id} and user_id = ${userId} returning type`
+    return removed?.type
   }
 
   /** @returns how many there were, with those that wait for their first code. */
@@ -74,7 +83,7 @@ export class Factors {
   private async use(userId: string, status: Factor['status'], code: string, id?: string): Promise<boolean> {
     const [factor] = await inRequest<{ id: string; sealed_secret: string }>`
       select id, sealed_secret from auth.mfa_factors
-      where user_id = ${userId} and status = ${status} and id = coalesce(${id ?? null}, id)`
+      where user_id = ${userId} and type = 'totp' and status = ${status} and id = coalesce(${id ?? null}, id)`
     const step = factor && stepOf(await open(factor.sealed_secret, placeOf(factor.id)), code)
     if (step === undefined) return false
     const used = await inRequest`
@@ -87,6 +96,12 @@ export class Factors {
 
 @Injectable()
 export class Recovery {
+  /** Codes for an account that has just got its first second factor. @returns `null` for one that has codes already. */
+  async begin(userId: string): Promise<string[] | null> {
+    await inRequest`select from auth.users where id = ${userId} for no key update` // of two first factors in parallel one gives the codes
+    return (await this.countOf(userId)) ? null : this.renew(userId)
+  }
+
   /** New codes, which replace those that there were. They are given out once and cannot be read again. */
   async renew(userId: string): Promise<string[]> {
     const codes = newRecoveryCodes()
@@ -123,10 +138,7 @@ export class Recovery {
 export class Challenges {
   /** @param amr methods that the user has proved already. @returns the id that the second step names. */
   async begin(userId: string, amr: string[]): Promise<string> {
-    const bytes = crypto.getRandomValues(new Uint8Array(24))
-    const id = `chl_${btoa(String.fromCharCode(...bytes))
-      .replaceAll('+', '-')
-      .replaceAll('/', '_')}`
+    const id = `chl_${randomText(24)}`
     await inRequest`insert into auth.mfa_challenges (id, user_id, amr) values (${id}, ${userId}, ${JSON.stringify(amr)})`
     return id
   }
@@ -139,6 +151,14 @@ export class Challenges {
     const [row] = await sql<{ user_id: string; amr: string[] }>`
       update auth.mfa_challenges set attempts = attempts + 1
       where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr`
+    return row
+  }
+
+  /** The same without counting: a passkey is asked for before it is tried. */
+  async read(id: string): Promise<{ user_id: string; amr: string[] } | undefined> {
+    const [row] = await inRequest<{ user_id: string; amr: string[] }>`
+      select user_id, amr from auth.mfa_challenges
+      where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts}`
     return row
   }
 

@@ -3,6 +3,7 @@ import { AuditModule } from '../audit/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
+import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
@@ -14,7 +15,16 @@ import { Passwords } from './rows.ts'
 
 /** Sign-up and sign-in with an email address and a password, and its change. */
 @Module({
-  imports: [AuditModule, LimitsModule, MailModule, MfaModule, SessionsModule, SettingsModule, UsersModule],
+  imports: [
+    AuditModule,
+    LimitsModule,
+    MailModule,
+    MfaModule,
+    ProvidersModule,
+    SessionsModule,
+    SettingsModule,
+    UsersModule,
+  ],
   controllers: [PasswordResetController, PasswordsController],
   providers: [Breaches, PasswordChecks, Passwords],
 })

@@ -102,11 +102,11 @@ export class Sessions {
     return rows.length > 0
   }
 
-  /** The session has proved one method more. */
-  async raise(id: string, method: string): Promise<void> {
+  /** The session has proved more. @param methods as RFC 8176 names them. */
+  async raise(id: string, methods: readonly string[]): Promise<void> {
     await Database.$asService().sql`
       update auth.sessions set aal = 'aal2', auth_time = now(),
-        amr = (select jsonb_agg(distinct one) from jsonb_array_elements(amr || jsonb_build_array(${method}::text, 'mfa')) one)
+        amr = (select jsonb_agg(distinct one) from jsonb_array_elements(amr || ${JSON.stringify([...methods, 'mfa'])}::jsonb) one)
       where id = ${id}`
   }
 

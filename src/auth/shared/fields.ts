@@ -33,3 +33,6 @@ export const email = v.pipe(
     return NEVER
   }),
 )
+
+/** The name that a person gives to a second factor. */
+export const label = v.optional(v.pipe(v.string(), v.trim(), v.maxLength(100)), '')

@@ -238,7 +238,7 @@ describe('9.7 management', () => {
   })
 
   it.each(bodies.map(({ method, path, maxBodyBytes }) => [method, addressOf(path), maxBodyBytes] as const))(
-    '4.1 %s %s refuses callers first, then bodies',
+    '4.1 %s %s checks the caller, then the length of the body, then the body',
     async (method, path, most) => {
       /** Only the head of the request is sent: its body never arrives. */
       const begin = async (length: number, ...headers: [string, string][]) => {
