@@ -46,6 +46,11 @@ export const health = {
   read: { method: 'GET', path: '/auth/health' },
 } as const
 
+export const identities = {
+  list: { method: 'GET', path: '/auth/identities' },
+  remove: { method: 'DELETE', path: '/auth/identities/:provider/:id' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -61,6 +66,15 @@ export const mfa = {
   remove: { method: 'DELETE', path: '/auth/mfa/:factor_id' },
   readOf: { method: 'GET', path: '/v1/management/auth/users/:id/mfa' },
   reset: { method: 'DELETE', path: '/v1/management/auth/users/:id/mfa' },
+} as const
+
+export const oauth = {
+  link: { method: 'POST', path: '/auth/identities/:provider/start' },
+  start: { method: 'GET', path: '/auth/oauth/:provider/start' },
+  answered: { method: 'GET', path: '/auth/oauth/:provider/callback' },
+  posted: { method: 'POST', path: '/auth/oauth/:provider/callback' },
+  exchange: { method: 'POST', path: '/auth/oauth/exchange' },
+  native: { method: 'POST', path: '/auth/oauth/:provider/native' },
 } as const
 
 export const operators = {
@@ -85,6 +99,14 @@ export const passwords = {
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },
   change: { method: 'POST', path: '/auth/password/change' },
+} as const
+
+export const phones = {
+  change: { method: 'POST', path: '/auth/phone/change' },
+  confirmChange: { method: 'POST', path: '/auth/phone/change/confirm' },
+  remove: { method: 'DELETE', path: '/auth/phone' },
+  requestCode: { method: 'POST', path: '/auth/sign-in/phone' },
+  verify: { method: 'POST', path: '/auth/sign-in/phone/verify' },
 } as const
 
 export const providers = {

@@ -36,6 +36,8 @@ const actionTemplates: TemplateKey[] = [
   'confirm_email',
   'email_change_confirm',
   'magic_link',
+  'phone_change_otp',
+  'phone_otp',
   'reset_password',
   'sign_in_code',
 ]
