@@ -76,7 +76,7 @@ export class PasswordResetController {
       throw authError('invalid_token')
     await this.passwords.set(id, phc)
     // who made the account had not proved the address: an identity from before may be a stranger's
-    if (!user.email_confirmed_at) await this.identities.removeAll(id)
+    const unlinked = user.email_confirmed_at ? [] : await this.identities.removeAll(id)
     await this.users.confirmEmail(id, target)
     await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
     await this.challenges.forget(id)
@@ -84,7 +84,8 @@ export class PasswordResetController {
     await this.limits.forgetAccount(target)
     await this.notices.toUser(user, 'password_changed', client)
     const actor = { type: 'user', id } as const
-    await this.audit.record({ event: 'password.reset', actor, target: { type: 'user', id }, client })
+    const details = unlinked.length > 0 ? { unlinked } : {}
+    await this.audit.record({ event: 'password.reset', actor, target: { type: 'user', id }, client, details })
     return { status: 'reset' }
   }
 }
