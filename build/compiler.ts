@@ -83,7 +83,13 @@ export class Compiler {
     this.#program = new Program(root, entry)
     this.#read = createReader(this.#program)
     const budget = budgetKib * 1024
-    this.#bundler = new Bundler({ program: this.#program, packageRoot, folder: this.#folder, budget })
+    this.#bundler = new Bundler({
+      program: this.#program,
+      packageRoot,
+      folder: this.#folder,
+      budget,
+      nodeModules: options.nodeModules ?? [],
+    })
     this.#schemas = new SchemaReader(this.#program, packageRoot)
     const roles = (project?.roles ?? []).map(({ name }) => name)
     this.#types = new HandlerTypeReader(this.#program, { root, packageRoot, roles }, isLast)

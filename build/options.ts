@@ -21,6 +21,8 @@ export interface BuildOptions {
   administered?: readonly string[]
   /** Methods that other workers may call through a service binding (contract 9.9). A worker that offers any has no mirror of the vault. */
   rpc?: readonly { class: string; method: string }[]
+  /** Modules of Node that packages may import without the prefix `node:`. A project has none: its refusal names the import. */
+  nodeModules?: readonly string[]
   /** The project's name and declared roles. Absent for the auth module, which gets no documents. */
   project?: { name: string; roles: readonly DeclaredRole[] } | undefined
   /** Largest compressed size of the worker in KiB. No limit where it is absent. */

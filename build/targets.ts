@@ -42,6 +42,7 @@ export function authTarget(out: string): BuildOptions {
     administered: ['/v1/management', '/admin'],
     databaseRoles: { caller: 'backend_authenticated', service: 'auth_admin' },
     maxBodyBytes: maxBodyBytes.auth,
+    nodeModules: ['crypto'], // bcryptjs
     rpc: [
       { class: 'VaultMirror', method: 'mirrorSecrets' },
       { class: 'LoginRepair', method: 'repairLogins' },

@@ -10,3 +10,13 @@ declare module '*.wasm' {
   const module: WebAssembly.Module
   export default module
 }
+
+declare module 'node:crypto' {
+  export function scrypt(
+    password: Uint8Array,
+    salt: Uint8Array,
+    keyLength: number,
+    options: { N: number; r: number; p: number; maxmem: number },
+    callback: (error: Error | null, key: Uint8Array) => void,
+  ): void
+}

@@ -38,6 +38,8 @@ export interface BundlerOptions {
   folder: string
   /** Largest compressed size of the worker in bytes. */
   budget: number
+  /** Modules of Node that packages may import without the prefix `node:`. */
+  nodeModules: readonly string[]
 }
 
 const entryName = 'stack:entry'
@@ -114,12 +116,13 @@ export class Bundler {
   async #contextFor(hasDatabase: boolean): Promise<Context> {
     if (this.#context?.hasDatabase === hasDatabase) return this.#context.esbuild
     await this.#context?.esbuild.dispose()
-    const { program, packageRoot, folder } = this.#options
+    const { program, packageRoot, folder, nodeModules } = this.#options
     const driver = path.join(packageRoot, 'runtime/database/driver.ts')
     const created = await (await import('esbuild')).context({
       // The driver is imported on demand. As an entry of its own it keeps its name.
       entryPoints: { worker: entryName, ...(hasDatabase ? { driver } : {}) },
       ...settings(program.root, folder),
+      alias: Object.fromEntries(nodeModules.map((name) => [name, `node:${name}`])),
       plugins: [
         generatedEntry(() => this.#current.entry, program.root),
         projectSources(program, this.#sdk, () => this.#current.schemas, this.#originals),

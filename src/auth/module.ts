@@ -1,5 +1,6 @@
 /** The auth module: an ordinary project, compiled by the same build. This file is the list of its features. */
 import { Module } from '@stack/backend'
+import { AccountsModule } from './accounts/module.ts'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
@@ -26,6 +27,7 @@ import { WebauthnModule } from './webauthn/module.ts'
 
 @Module({
   imports: [
+    AccountsModule,
     AnonymousModule,
     AuditModule,
     ConsentsModule,

@@ -29,6 +29,11 @@ export function newId<P extends IdPrefix>(prefix: P, milliseconds: number = Date
   return `${prefix}${last.text}${random}`
 }
 
+/** The lowest id of a moment: ids of earlier moments sort before it. @param milliseconds Unix time, from 0 to 2^48 - 1. */
+export function firstId<P extends IdPrefix>(prefix: P, milliseconds: number): `${P}${string}` {
+  return `${prefix}${timeText(milliseconds)}${alphabet[0]!.repeat(16)}`
+}
+
 function timeText(milliseconds: number): string {
   let time = ''
   for (let rest = milliseconds, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time

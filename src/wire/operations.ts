@@ -3,14 +3,29 @@
  * route table by `npm run docs`: edit the routes in `src/auth`, never this file.
  */
 
+export const accounts = {
+  list: { method: 'GET', path: '/v1/management/auth/users' },
+  create: { method: 'POST', path: '/v1/management/auth/users' },
+  read: { method: 'GET', path: '/v1/management/auth/users/:id' },
+  change: { method: 'PATCH', path: '/v1/management/auth/users/:id' },
+  remove: { method: 'DELETE', path: '/v1/management/auth/users/:id' },
+  export: { method: 'GET', path: '/v1/management/auth/users/:id/export' },
+  revokeCredentials: { method: 'POST', path: '/v1/management/auth/users/:id/credentials/revoke-all' },
+} as const
+
 export const anonymous = {
   begin: { method: 'POST', path: '/auth/anonymous' },
+} as const
+
+export const audit = {
+  list: { method: 'GET', path: '/v1/management/auth/audit' },
 } as const
 
 export const consents = {
   list: { method: 'GET', path: '/auth/consents' },
   grant: { method: 'POST', path: '/auth/consents' },
   withdraw: { method: 'DELETE', path: '/auth/consents/:document' },
+  listOf: { method: 'GET', path: '/v1/management/auth/users/:id/consents' },
 } as const
 
 export const discovery = {
@@ -48,6 +63,8 @@ export const mfa = {
   challenge: { method: 'POST', path: '/auth/mfa/challenge' },
   renewRecoveryCodes: { method: 'POST', path: '/auth/mfa/recovery-codes' },
   remove: { method: 'DELETE', path: '/auth/mfa/:factor_id' },
+  readOf: { method: 'GET', path: '/v1/management/auth/users/:id/mfa' },
+  reset: { method: 'DELETE', path: '/v1/management/auth/users/:id/mfa' },
 } as const
 
 export const oauth = {
@@ -83,9 +100,23 @@ export const passwords = {
   change: { method: 'POST', path: '/auth/password/change' },
 } as const
 
+export const providers = {
+  readPhoneSettings: { method: 'GET', path: '/v1/management/auth/providers/phone/settings' },
+  replacePhoneSettings: { method: 'PUT', path: '/v1/management/auth/providers/phone/settings' },
+  writeCredential: { method: 'PUT', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  removeCredential: { method: 'DELETE', path: '/v1/management/auth/providers/:name/credentials/:credential' },
+  list: { method: 'GET', path: '/v1/management/auth/providers' },
+  read: { method: 'GET', path: '/v1/management/auth/providers/:name' },
+  setEnabled: { method: 'POST', path: '/v1/management/auth/providers/:name' },
+  configure: { method: 'PUT', path: '/v1/management/auth/providers/:name/config' },
+  clear: { method: 'DELETE', path: '/v1/management/auth/providers/:name/config' },
+} as const
+
 export const roles = {
   list: { method: 'GET', path: '/v1/management/auth/roles' },
   declare: { method: 'POST', path: '/v1/management/auth/roles' },
+  remove: { method: 'DELETE', path: '/v1/management/auth/roles/:name' },
+  holders: { method: 'GET', path: '/v1/management/auth/roles/:name/users' },
   held: { method: 'GET', path: '/v1/management/auth/users/:id/roles' },
   assign: { method: 'PUT', path: '/v1/management/auth/users/:id/roles/:role' },
   revoke: { method: 'DELETE', path: '/v1/management/auth/users/:id/roles/:role' },
@@ -96,6 +127,10 @@ export const sessions = {
   list: { method: 'GET', path: '/auth/sessions' },
   end: { method: 'DELETE', path: '/auth/sessions/:id' },
   signOut: { method: 'POST', path: '/auth/sign-out' },
+  listAll: { method: 'GET', path: '/v1/management/auth/sessions' },
+  revoke: { method: 'DELETE', path: '/v1/management/auth/sessions/:id' },
+  revokeAll: { method: 'POST', path: '/v1/management/auth/users/:id/sessions/revoke-all' },
+  revokeOfUsers: { method: 'POST', path: '/v1/management/auth/sessions/revoke' },
 } as const
 
 export const settings = {

@@ -105,7 +105,7 @@ const allowed: Record<string, string[]> = {
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
-  cli: ['build', 'local', 'src/wire', 'commander', '@humanwhocodes/momoa', 'node'],
+  cli: ['build', 'local', 'src/wire', 'commander', 'node'],
 }
 
 const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`))!

@@ -13,8 +13,22 @@ export interface Consent {
   withdrawn_at: Date | null
 }
 
+/** A consent with how it was given, for those who must prove it. */
+export interface RecordedConsent extends Consent {
+  /** Who recorded it: the user, in a session of their own. */
+  source: 'user'
+  /** The address that it came from. */
+  ip: string | null
+}
+
 @Injectable()
 export class Consents {
+  recordedOf(userId: string): Promise<RecordedConsent[]> {
+    return Database.$asService().sql<RecordedConsent>`
+      select document, version, granted_at, withdrawn_at, source, host(ip) as ip from auth.consents where user_id = ${userId}
+      order by granted_at desc, document, version`
+  }
+
   ofUser(userId: string): Promise<Consent[]> {
     return Database.$asService().sql<Consent>`
       select document, version, granted_at, withdrawn_at from auth.consents where user_id = ${userId}

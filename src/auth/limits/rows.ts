@@ -13,14 +13,41 @@ export class Limits {
    * @returns the error to throw where the attempt is one too many: 429 `rate_limited` with `retry-after` in seconds. Throw it after the
    * transaction, or the attempts that were counted beside it are rolled back.
    */
-  async take(sql: Sql, name: LimitName, key: string, { rate_limits }: Settings): Promise<HttpError | undefined> {
-    const { attempts, seconds } = rate_limits?.[name] ?? limitsDefaults[name]
+  async take(sql: Sql, name: LimitName, key: string, settings: Settings): Promise<HttpError | undefined> {
+    const { attempts, seconds } = limitOf(name, settings)
     const [row] = await sql<{ wait: number }>`
       select auth.take_attempt(${await bucketOf(name, key)}, ${attempts}, ${seconds}) as wait`
     if (row!.wait === 0) return undefined
     const retryAfter = String(Math.ceil(row!.wait))
     const reason = `too many attempts: try again in ${retryAfter} s`
     return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
+  }
+
+  /**
+   * Whether a refusal is the first one of its period: what is done once where an account hits its limit is done then. Call it in the
+   * transaction of `take`.
+   */
+  async isFirstRefusal(sql: Sql, name: LimitName, key: string, settings: Settings): Promise<boolean> {
+    const { seconds } = limitOf(name, settings)
+    const [row] = await sql<{ wait: number }>`
+      select auth.take_attempt(${`refused ${await bucketOf(name, key)}`}, 1, ${seconds}) as wait`
+    return row!.wait === 0
+  }
+
+  /** How many attempts count at this moment, and until when no more fit. */
+  async stateOf(
+    sql: Sql,
+    name: LimitName,
+    key: string,
+    settings: Settings,
+  ): Promise<{ attempts: number; fullUntil: Date | null }> {
+    const { attempts, seconds } = limitOf(name, settings)
+    const [row] = await sql<{ level: number }>`
+      select greatest(0, level - extract(epoch from clock_timestamp() - updated_at)::float8 * ${attempts} / ${seconds}) as level
+      from auth.rate_limits where bucket = ${await bucketOf(name, key)}`
+    const level = row?.level ?? 0
+    const wait = Math.max(0, ((level + 1 - attempts) * seconds) / attempts)
+    return { attempts: Math.ceil(level), fullUntil: wait > 0 ? new Date(Date.now() + wait * 1000) : null }
   }
 
   /** Forgets the wrong passwords of an account, from every network: its owner has chosen another one. */
@@ -39,6 +66,8 @@ export class Limits {
     await sql`delete from auth.rate_limits where bucket = ${await bucketOf(name, key)}`
   }
 }
+
+const limitOf = (name: LimitName, { rate_limits }: Settings) => rate_limits?.[name] ?? limitsDefaults[name]
 
 /** A dump of the table names no address. */
 async function bucketOf(name: LimitName, key: string): Promise<string> {

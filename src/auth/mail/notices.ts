@@ -23,7 +23,7 @@ export class Notices {
   ): Promise<void> {
     if (to === null) return
     const where = {
-      device: deviceOf(client.user_agent).label,
+      device: deviceOf(client.user_agent).label ?? 'unknown device',
       ip: client.ip ?? 'unknown',
       country: client.country ?? 'unknown',
       occurred_at: `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,

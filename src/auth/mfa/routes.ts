@@ -18,6 +18,7 @@ import type * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Notices } from '../mail/notices.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -54,6 +55,7 @@ export class MfaController {
     private readonly factors: Factors,
     private readonly limits: Limits,
     private readonly notices: Notices,
+    private readonly providers: ProviderStates,
     private readonly recovery: Recovery,
     private readonly secondStep: SecondStep,
     private readonly sessions: Sessions,
@@ -88,12 +90,13 @@ export class MfaController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<{ factor_id: string; recovery_codes: string[] | null } | HttpError> {
+    const client = clientOf(request, requestId)
     await requireRecent()
-    await this.count(id)
+    await this.count(id, client)
     await this.secondStep.requireProof(id)
-    if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, clientOf(request, requestId))
+    if (!(await this.factors.verify(id, factor_id, code))) return this.failed(id, client)
     await this.sessions.raise(await this.sessions.current(), ['otp'])
-    await this.changes.enrolled(id, { id: factor_id, type: 'totp' }, clientOf(request, requestId))
+    await this.changes.enrolled(id, { id: factor_id, type: 'totp' }, client)
     return { factor_id, recovery_codes: await this.recovery.begin(id) }
   }
 
@@ -106,7 +109,7 @@ export class MfaController {
     @RequestId() requestId: string,
   ): Promise<undefined | HttpError> {
     const client = clientOf(request, requestId)
-    await this.count(id)
+    await this.count(id, client)
     const session = await this.sessions.current()
     const proved = await this.prove(id, proof, { purpose: 'step_up', userId: id, boundTo: session }, client)
     if (!('amr' in proved)) return proved
@@ -122,9 +125,13 @@ export class MfaController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | HttpError> {
     const client = clientOf(request, requestId)
-    const known = await Database.$apart((sql) => this.challenges.attempt(body.challenge_id, sql))
+    const known = await Database.$apart(async (sql) => {
+      const attempted = await this.challenges.attempt(body.challenge_id, sql)
+      if (attempted?.amr.includes('pwd')) await this.providers.requireEnabled('email', sql)
+      return attempted
+    })
     if (!known) throw authError('invalid_challenge')
-    await this.count(known.user_id)
+    await this.count(known.user_id, client)
     const ceremony: Ceremony = { purpose: 'second_factor', userId: known.user_id, boundTo: body.challenge_id }
     const proved = await this.prove(known.user_id, body, ceremony, client, known.amr)
     if (!('amr' in proved)) return proved
@@ -200,10 +207,19 @@ export class MfaController {
   }
 
   /** Counts an attempt against the account, also one that fails. @throws HttpError 429 */
-  private async count(userId: string): Promise<void> {
+  private async count(userId: string, client: ClientInfo): Promise<void> {
+    const limit = 'second_factor_per_account'
     const refused = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      return this.limits.take(sql, 'second_factor_per_account', userId, document)
+      const refused = await this.limits.take(sql, limit, userId, document)
+      if (refused && (await this.limits.isFirstRefusal(sql, limit, userId, document))) {
+        const target = { type: 'user', id: userId } as const
+        await this.audit.record(
+          { event: 'user.locked', outcome: 'failure', reason: limit, actor: { type: 'system' }, target, client },
+          sql,
+        )
+      }
+      return refused
     })
     if (refused) throw refused
   }

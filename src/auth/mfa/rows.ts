@@ -82,6 +82,12 @@ export class Factors {
     return removed?.type
   }
 
+  /** @returns how many there were, with those that wait for their first code. */
+  async removeAll(userId: string): Promise<number> {
+    const removed = await inRequest`delete from auth.mfa_factors where user_id = ${userId} returning id`
+    return removed.length
+  }
+
   private async use(userId: string, status: Factor['status'], code: string, id?: string): Promise<boolean> {
     const [factor] = await inRequest<{ id: string; sealed_secret: string }>`
       select id, sealed_secret from auth.mfa_factors
@@ -129,8 +135,10 @@ export class Recovery {
     return row!.total === 0 ? null : row!
   }
 
-  async remove(userId: string): Promise<void> {
-    await inRequest`delete from auth.recovery_codes where user_id = ${userId}`
+  /** @returns how many there were. */
+  async remove(userId: string): Promise<number> {
+    const removed = await inRequest`delete from auth.recovery_codes where user_id = ${userId} returning user_id`
+    return removed.length
   }
 }
 

@@ -15,12 +15,17 @@ export class Operators {
       order by operators.created_at, user_id`
   }
 
-  /** Adding twice leaves one row. */
-  async add(userId: string): Promise<void> {
-    await Database.$asService().sql`insert into auth.operators (user_id) values (${userId}) on conflict do nothing`
+  /** Adding twice leaves one row. @returns whether this call added it. */
+  async add(userId: string): Promise<boolean> {
+    const added = await Database.$asService().sql`
+      insert into auth.operators (user_id) values (${userId}) on conflict do nothing returning user_id`
+    return added.length > 0
   }
 
-  async remove(userId: string): Promise<void> {
-    await Database.$asService().sql`delete from auth.operators where user_id = ${userId}`
+  /** @returns whether this call removed it. */
+  async remove(userId: string): Promise<boolean> {
+    const removed = await Database.$asService()
+      .sql`delete from auth.operators where user_id = ${userId} returning user_id`
+    return removed.length > 0
   }
 }

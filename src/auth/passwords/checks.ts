@@ -1,12 +1,16 @@
-import { Database, Injectable } from '@stack/backend'
+import { Database, type HttpError, Injectable } from '@stack/backend'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
+import type { Sql } from '../shared/sql.ts'
 import { type User, Users } from '../users/rows.ts'
 import { isPassword } from './hash.ts'
+
+/** Reads the user whose password is checked. */
+type FindUser = (users: Users, sql: Sql) => ReturnType<Users['byId']>
 
 /**
  * The check of a password, in three steps that share no transaction: the attempt is counted and the hash read, then the password is
@@ -30,17 +34,15 @@ export class PasswordChecks {
     password: string,
     key: string,
     client: ClientInfo,
-    find: (users: Users, sql: Parameters<Users['byId']>[1]) => ReturnType<Users['byId']>,
+    find: FindUser,
   ): Promise<{ user: User; phc: string; settings: Settings }> {
     const network = networkOf(client)
     // a stranger's wrong attempts count under the stranger's network, so that they do not lock the owner out
     const account = `${key} ${network ?? ''}`
     const { user, settings, refused } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      const refused =
-        (network && (await this.limits.take(sql, 'sign_in_per_address', network, document))) ||
-        (await this.limits.take(sql, 'sign_in_per_account', account, document)) ||
-        (await this.limits.take(sql, 'sign_in_per_account_everywhere', key, document))
+      const crowded = network && (await this.limits.take(sql, 'sign_in_per_address', network, document))
+      const refused = crowded || (await this.countForAccount(sql, account, key, document, find, client))
       return { user: refused ? undefined : await find(this.users, sql), settings: document, refused }
     })
     if (refused) throw refused
@@ -54,5 +56,35 @@ export class PasswordChecks {
     })
     if (!isRight || !user?.phc) throw authError('invalid_credentials')
     return { user, phc: user.phc, settings }
+  }
+
+  /**
+   * Counts the attempt against the account. The first refusal of a period has an entry of the audit trail, and the others have none.
+   * @param account the account as one network sees it. @param everywhere the account as all of them see it.
+   */
+  private async countForAccount(
+    sql: Sql,
+    account: string,
+    everywhere: string,
+    settings: Settings,
+    find: FindUser,
+    client: ClientInfo,
+  ): Promise<HttpError | undefined> {
+    for (const [limit, key] of [
+      ['sign_in_per_account', account],
+      ['sign_in_per_account_everywhere', everywhere],
+    ] as const) {
+      const refused = await this.limits.take(sql, limit, key, settings)
+      if (refused && (await this.limits.isFirstRefusal(sql, limit, key, settings))) {
+        const user = await find(this.users, sql)
+        const target = user ? { target: { type: 'user', id: user.id } as const } : {}
+        await this.audit.record(
+          { event: 'user.locked', outcome: 'failure', reason: limit, actor: { type: 'system' }, ...target, client },
+          sql,
+        )
+      }
+      if (refused) return refused
+    }
+    return undefined
   }
 }

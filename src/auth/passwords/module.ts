@@ -4,6 +4,7 @@ import { IdentitiesModule } from '../identities/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
+import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
@@ -21,6 +22,7 @@ import { Passwords } from './rows.ts'
     LimitsModule,
     MailModule,
     MfaModule,
+    ProvidersModule,
     SessionsModule,
     SettingsModule,
     UsersModule,

@@ -8,6 +8,7 @@ import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { clientOf } from '../shared/client.ts'
@@ -31,6 +32,7 @@ export class PasswordResetController {
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly tokens: OneTimeTokens,
@@ -46,6 +48,7 @@ export class PasswordResetController {
   ): Promise<{ status: 'sent' }> {
     const client = clientOf(request, requestId)
     await this.admission.admit(email, client)
+    await this.providers.requireEnabled('email')
     await this.delivery.queue({ template: 'reset_password', recipient: email, userId: null })
     const actor = { type: 'anonymous' } as const
     await this.audit.record({ event: 'password.reset_requested', actor, client })
@@ -63,7 +66,10 @@ export class PasswordResetController {
     @RequestId() requestId: string,
   ): Promise<{ status: 'reset' }> {
     const client = clientOf(request, requestId)
-    const { document } = await Database.$apart((sql) => this.settings.read(sql))
+    const { document } = await Database.$apart(async (sql) => {
+      await this.providers.requireEnabled('email', sql)
+      return this.settings.read(sql)
+    })
     requirePasswordFits(body.password, document)
     const presented = 'token' in body ? { token: body.token } : { target: body.email, code: body.code }
     const found = await this.tokens.find('reset_password', presented)

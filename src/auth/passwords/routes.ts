@@ -1,5 +1,6 @@
 import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
+import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
@@ -7,6 +8,7 @@ import { Notices } from '../mail/notices.ts'
 import { OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -33,6 +35,7 @@ export class PasswordsController {
     private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly secondStep: SecondStep,
+    private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
@@ -48,8 +51,7 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | { status: 'confirmation_required' }> {
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
-    await this.breaches.refuse(password, settings)
+    const settings = await this.admit(client, password)
     const phc = await hashPassword(password)
     const user = await this.users.create(email, data)
     if (user) {
@@ -70,7 +72,10 @@ export class PasswordsController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | Response> {
     const client = clientOf(request, requestId)
-    const find = (users: Users, sql: Parameters<Users['byEmail']>[1]) => users.byEmail(email, sql)
+    const find = async (users: Users, sql: Parameters<Users['byEmail']>[1]) => {
+      await this.providers.requireEnabled('email', sql)
+      return users.byEmail(email, sql)
+    }
     const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
     const renewed = isCurrent(phc) ? undefined : await hashPassword(password)
     // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
@@ -92,8 +97,7 @@ export class PasswordsController {
     const { id, isGuest } = await Database.$apart((sql) => this.sessions.caller(sql))
     if (!isGuest) throw authError('not_anonymous')
     const client = clientOf(request, requestId)
-    const settings = await this.signUps.admit(client, (document) => requirePasswordFits(password, document))
-    await this.breaches.refuse(password, settings)
+    const settings = await this.admit(client, password)
     const phc = await hashPassword(password)
     const user = await this.users.upgrade(id, { email, isConfirmed: false, data })
     if (user === 'not_anonymous') throw authError('not_anonymous')
@@ -129,6 +133,16 @@ export class PasswordsController {
     await this.sessions.endAll(id, 'password_changed', sessionId)
     await this.notices.toUser(user, 'password_changed', client)
     await this.note('password.changed', id, client)
+  }
+
+  /** @throws HttpError 403 `provider_disabled` or `sign_up_disabled`, 400 `invalid_password`, 429 `rate_limited` */
+  private async admit(client: ClientInfo, password: string): Promise<Settings> {
+    const settings = await this.signUps.admit(client, async (document, sql) => {
+      await this.providers.requireEnabled('email', sql)
+      requirePasswordFits(password, document)
+    })
+    await this.breaches.refuse(password, settings)
+    return settings
   }
 
   /** Queues the mail of a sign-up: one row for a new and for a known address, so that the work is the same. */

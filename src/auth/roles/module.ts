@@ -1,8 +1,9 @@
 import { Module } from '@stack/backend'
+import { AuditModule } from '../audit/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { RolesController } from './routes.ts'
 import { Roles } from './rows.ts'
 
 /** Application roles: declared, assigned to users and revoked. */
-@Module({ imports: [UsersModule], controllers: [RolesController], providers: [Roles] })
+@Module({ imports: [AuditModule, UsersModule], controllers: [RolesController], providers: [Roles] })
 export class RolesModule {}

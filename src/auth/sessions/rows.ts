@@ -1,6 +1,7 @@
 import { Cron, Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
 import type { ClientInfo } from '../shared/client.ts'
+import { type Device, deviceOf } from '../shared/device.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { User } from '../users/rows.ts'
 
@@ -52,11 +53,20 @@ export interface OwnSession {
   ip: string | null
   country: string | null
   user_agent: string | null
+  device: Device
   /** The session of this very request. */
   is_current: boolean
 }
 
-export type EndReason = 'signed_out' | 'revoked' | 'reuse_detected' | 'password_changed' | 'user_disabled'
+export type EndReason =
+  | 'signed_out'
+  | 'revoked'
+  | 'revoked_all'
+  | 'reuse_detected'
+  | 'password_changed'
+  | 'user_disabled'
+  | 'credential_revoked'
+  | 'mfa_reset'
 
 @Injectable()
 export class Sessions {
@@ -147,12 +157,13 @@ export class Sessions {
   }
 
   /** Newest first. */
-  ofUser(userId: string, current: string): Promise<OwnSession[]> {
-    return Database.$asService().sql<OwnSession>`
+  async ofUser(userId: string, current: string): Promise<OwnSession[]> {
+    const rows = await Database.$asService().sql<Omit<OwnSession, 'device'>>`
       select id, created_at, last_used_at, expires_at, aal, amr, host(ip) as ip, country, user_agent,
         id = ${current} as is_current
       from auth.sessions where user_id = ${userId} and ended_at is null and expires_at > now()
       order by created_at desc, id desc limit 500`
+    return rows.map((row) => ({ ...row, device: deviceOf(row.user_agent) }))
   }
 
   /** Ends one live session. @returns whether there was one. */
@@ -168,6 +179,14 @@ export class Sessions {
       update auth.sessions set ended_at = now(), end_reason = ${reason}
       where user_id = ${userId} and ended_at is null and id is distinct from ${kept} returning id`
     return ended.map(({ id }) => id)
+  }
+
+  /** Ends the sessions of the user that have proved a second factor. @returns how many. */
+  async endRaised(userId: string, reason: EndReason): Promise<number> {
+    const ended = await Database.$asService().sql`
+      update auth.sessions set ended_at = now(), end_reason = ${reason}
+      where user_id = ${userId} and ended_at is null and aal = 'aal2' returning id`
+    return ended.length
   }
 
   /** Whether the session is one of the user's own, ended or not. */

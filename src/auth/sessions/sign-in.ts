@@ -2,6 +2,7 @@ import { Injectable } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
 import { Notices } from '../mail/notices.ts'
 import type { ClientInfo } from '../shared/client.ts'
+import { authError } from '../shared/errors.ts'
 import { type User, Users } from '../users/rows.ts'
 import { type Origin, Sessions } from './rows.ts'
 import { type TokenAnswer, Tokens } from './tokens.ts'
@@ -19,7 +20,7 @@ export class SignIn {
 
   /** @param amr methods that the user proved, as RFC 8176 names them. @param origin the provider that vouched for the user. */
   async begin(user: User, amr: string[], client: ClientInfo, origin?: Origin): Promise<TokenAnswer> {
-    await this.users.signedIn(user.id)
+    if (!(await this.users.signedIn(user))) throw authError('invalid_credentials')
     const isNewDevice = await this.sessions.isFirstOf(user.id, client)
     const session = await this.sessions.begin(user.id, amr, client, origin)
     await this.audit.record({

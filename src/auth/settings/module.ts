@@ -1,7 +1,8 @@
 import { Module } from '@stack/backend'
+import { AuditModule } from '../audit/module.ts'
 import { SettingsController } from './routes.ts'
 import { SettingsRows } from './rows.ts'
 
 /** The settings document of the environment. */
-@Module({ controllers: [SettingsController], providers: [SettingsRows] })
+@Module({ imports: [AuditModule], controllers: [SettingsController], providers: [SettingsRows] })
 export class SettingsModule {}

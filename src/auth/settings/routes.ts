@@ -1,6 +1,8 @@
-import { Body, Controller, Get, Header, HttpError, Put } from '@stack/backend'
+import { Body, Controller, Get, Header, HttpError, OptionalUser, Put, Req, RequestId, type UserT } from '@stack/backend'
 import { type ReadSettings, readSettings, type Settings } from '../../wire/settings.ts'
+import { Audit, administering } from '../audit/rows.ts'
 import { bodyOf } from '../shared/body.ts'
+import { changesBetween } from '../shared/changes.ts'
 import { SettingsRows, type StoredSettings } from './rows.ts'
 
 const settingsDocument = bodyOf<Settings, ReadSettings>('invalid_settings', (body) => {
@@ -11,7 +13,10 @@ const settingsDocument = bodyOf<Settings, ReadSettings>('invalid_settings', (bod
 /** The settings document: read whole, replaced whole (contract 9.2, 9.8). */
 @Controller('/v1/management/auth/settings', { auth: { serviceRole: true } })
 export class SettingsController {
-  constructor(private readonly rows: SettingsRows) {}
+  constructor(
+    private readonly audit: Audit,
+    private readonly rows: SettingsRows,
+  ) {}
 
   @Get()
   async read(): Promise<Response> {
@@ -24,8 +29,12 @@ export class SettingsController {
   async replace(
     @Body(settingsDocument) { settings, ignored }: ReadSettings,
     @Header('if-match') ifMatch: string | undefined,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
   ): Promise<Response> {
-    const current = etagOf(await this.rows.lock())
+    const before = await this.rows.lock()
+    const current = etagOf(before)
     if (ifMatch !== undefined && ifMatch !== '*' && ifMatch.trim() !== current) {
       throw new HttpError(412, 'precondition_failed', 'the settings were changed meanwhile', {
         body: { etag: current },
@@ -33,6 +42,15 @@ export class SettingsController {
       })
     }
     const stored = await this.rows.replace(settings)
+    const changes = changesBetween(before.document, settings)
+    if (changes.length > 0) {
+      await this.audit.record({
+        event: 'settings.updated',
+        ...administering(operator, request, requestId),
+        target: { type: 'settings', id: 'settings' },
+        changes,
+      })
+    }
     return answer(stored, { ...stored.document, ignored_fields: ignored })
   }
 }

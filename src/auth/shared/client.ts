@@ -18,16 +18,22 @@ export function clientOf({ headers }: Request, requestId: string): ClientInfo {
   const address = headers.get('cf-connecting-ip') ?? ''
   const country = headers.get('cf-ipcountry') ?? ''
   return {
-    ip: isAddress(address) ? address : null,
+    ip: ipAddress(address) ?? null,
     country: /^[A-Z]{2}$/.test(country) ? country : null,
     user_agent: headers.get('user-agent')?.slice(0, longestUserAgent).toWellFormed() ?? null,
     request_id: requestId,
   }
 }
 
-function isAddress(text: string): boolean {
-  if (!text.includes(':')) return /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(text)
-  return /^[0-9a-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`)
+/** An address of IPv4 or IPv6 in its usual form. @returns `undefined` for any other text. */
+export function ipAddress(text: string): string | undefined {
+  if (!text.includes(':')) {
+    return /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(text)
+      ? text.split('.').map(Number).join('.')
+      : undefined
+  }
+  const url = /^[0-9a-f:.]+$/i.test(text) ? URL.parse(`http://[${text}]/`) : null
+  return url?.hostname.slice(1, -1)
 }
 
 /**

@@ -10,6 +10,8 @@ export interface User {
   phone: string | null
   is_anonymous: boolean
   disabled_at: Date | null
+  /** Sign-ins that began earlier are refused. */
+  tokens_valid_after: Date | null
   custom_claims: Record<string, unknown>
   /** The user may administer the stack: access tokens say so (contract 9.7). */
   is_operator: boolean
@@ -191,8 +193,25 @@ export class Users {
     if (rows.length === 0) throw authError('user_not_found', `there is no user "${id}"`)
   }
 
-  async signedIn(id: string): Promise<void> {
-    await Database.$asService().sql`update auth.users set last_sign_in_at = now() where id = ${id}`
+  /**
+   * Waits for changes of the user that are under way, so that the sign-in happens whole before them or not at all.
+   * @param user as it was read when the sign-in began.
+   * @returns whether the user may still sign in: neither disabled, nor all credentials revoked, since then.
+   */
+  async signedIn({ id, tokens_valid_after }: User): Promise<boolean> {
+    const rows = await Database.$asService().sql`
+      update auth.users set last_sign_in_at = now()
+      where id = ${id} and disabled_at is null and tokens_valid_after is not distinct from ${tokens_valid_after} returning id`
+    return rows.length > 0
+  }
+
+  /**
+   * Locks the user for a change of what belongs to them: such changes follow each other, and the user is not deleted meanwhile.
+   * @throws HttpError 404 `user_not_found`
+   */
+  async hold(id: string): Promise<void> {
+    const rows = userId.test(id) ? await inRequest`select from auth.users where id = ${id} for no key update` : []
+    if (rows.length === 0) throw authError('user_not_found', `there is no user "${id}"`)
   }
 
   /** Deletes the user with the rows of all tables. The ids of the sessions stay, as ended ones (contract 3.5). */
@@ -213,7 +232,7 @@ export class Users {
   }
 
   /** The default role, then the project's own hook, whichever way the user comes (contract 2.14). */
-  private async welcome(id: string, email: string | null, data: object): Promise<void> {
+  async welcome(id: string, email: string | null, data: object): Promise<void> {
     const { sql } = Database.$asService()
     await sql`insert into auth.user_roles (user_id, role) select ${id}, name from auth.roles where is_default`
     const [hook] = await sql<{ exists: boolean }>`

@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, Get, Param, Put } from '@stack/backend'
+import { Body, Controller, Delete, Get, OptionalUser, Param, Put, Req, RequestId, type UserT } from '@stack/backend'
 import { longestSecret, longestVault, nameFormFault, secretNameFault } from '../../wire/secrets.ts'
+import { Audit, administering } from '../audit/rows.ts'
 import { bodyOf } from '../shared/body.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
@@ -26,7 +27,10 @@ const secret = bodyOf<{ value: string }>('invalid_secret', (body) => {
 /** The environment's secrets: written and named here, read by the backend worker alone (contract 9.9). */
 @Controller('/admin/vault/backend', { auth: { serviceRole: true }, maxBodyBytes })
 export class VaultController {
-  constructor(private readonly rows: VaultRows) {}
+  constructor(
+    private readonly audit: Audit,
+    private readonly rows: VaultRows,
+  ) {}
 
   @Get()
   async list(): Promise<Listed<VaultEntry>> {
@@ -35,17 +39,39 @@ export class VaultController {
 
   /** Absolute: the value is replaced whole. */
   @Put(':name')
-  async put(@Param('name') name: string, @Body(secret) { value }: { value: string }): Promise<void> {
+  async put(
+    @Param('name') name: string,
+    @Body(secret) { value }: { value: string },
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<void> {
     requireName(secretNameFault(name))
     const total = await this.rows.put(name, await seal(value, placeOf(name)))
     if (total > longestVault) throw authError('vault_full') // the transaction is rolled back
+    await this.note('secret.set', name, administering(operator, request, requestId))
   }
 
   /** Removing a name that is not there changes nothing. */
   @Delete(':name')
-  async remove(@Param('name') name: string): Promise<void> {
+  async remove(
+    @Param('name') name: string,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<void> {
     requireName(nameFormFault(name))
-    await this.rows.remove(name)
+    if (await this.rows.remove(name))
+      await this.note('secret.removed', name, administering(operator, request, requestId))
+  }
+
+  /** The name alone: an entry never holds a value. */
+  private note(
+    event: 'secret.set' | 'secret.removed',
+    name: string,
+    by: ReturnType<typeof administering>,
+  ): Promise<void> {
+    return this.audit.record({ event, ...by, target: { type: 'secret', id: name } })
   }
 }
 

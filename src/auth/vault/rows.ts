@@ -24,8 +24,10 @@ export class VaultRows {
     return row!.total
   }
 
-  async remove(name: string): Promise<void> {
-    await Database.$asService().sql`delete from auth.vault_entries where name = ${name}`
+  /** @returns whether there was one. */
+  async remove(name: string): Promise<boolean> {
+    const removed = await Database.$asService().sql`delete from auth.vault_entries where name = ${name} returning name`
+    return removed.length > 0
   }
 
   /** Another one for every write, for no value is sealed twice alike. */

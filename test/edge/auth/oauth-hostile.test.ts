@@ -512,7 +512,7 @@ describe('the beginning', () => {
 
   it('unknown providers and clients are 404', async () => {
     for (const name of ['email', 'phone', 'facebook', '__proto__', 'constructor', 'GOOGLE']) {
-      expect([name, (await shop.call(startPath(name, newVerifier()))).json.error]).toEqual([name, 'not_found'])
+      expect([name, (await shop.call(startPath(name, newVerifier()))).json.error]).toEqual([name, 'provider_not_found'])
     }
     expect((await shop.call(startPath('google', newVerifier(), { client_key: 'none' }))).json.error).toBe(
       'client_not_found',

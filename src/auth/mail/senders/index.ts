@@ -1,8 +1,9 @@
 /** The sender of a stack: what the settings name, or the local stack's mailbox. */
 import { Database, Injectable, Log, Secrets } from '@stack/backend'
 import type { Message } from '../../../wire/message.ts'
+import type { ProviderName } from '../../../wire/providers.ts'
 import type { MailSettings, Settings } from '../../../wire/settings.ts'
-import { Credentials, type ProviderName } from '../../providers/credentials.ts'
+import { Credentials } from '../../providers/credentials.ts'
 import { SendFailed } from './failure.ts'
 import { sendByHttp } from './http.ts'
 

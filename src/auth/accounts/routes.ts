@@ -1,0 +1,196 @@
+import {
+  Body,
+  Controller,
+  Database,
+  Delete,
+  Get,
+  OptionalUser,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Req,
+  RequestId,
+  type UserT,
+} from '@stack/backend'
+import { mailAddress } from '../../wire/mail-address.ts'
+import type { AuditEvent } from '../audit/events.ts'
+import { Audit, administering, type Entry } from '../audit/rows.ts'
+import { Challenges, Factors, Recovery } from '../mfa/rows.ts'
+import { hashPassword, importedHash, requirePasswordFits } from '../passwords/hash.ts'
+import { Passwords } from '../passwords/rows.ts'
+import { Sessions } from '../sessions/rows.ts'
+import { SettingsRows } from '../settings/rows.ts'
+import { authError } from '../shared/errors.ts'
+import { phoneNumber } from '../shared/fields.ts'
+import { filterFault, type Listed, pageOf, requireOneOf } from '../shared/list.ts'
+import { Users } from '../users/rows.ts'
+import { AccountExport } from './export.ts'
+import { type Account, Accounts, type RevokedCredentials } from './rows.ts'
+import { type AccountChange, accountChange, type NewAccount, newAccount } from './schemas.ts'
+
+/** Characters of the longest `query` of users: as many as an address has. */
+const longestQuery = 254
+
+/** The accounts of all users. */
+@Controller('/v1/management/auth/users', { auth: { serviceRole: true } })
+export class AccountsController {
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly audit: Audit,
+    private readonly challenges: Challenges,
+    private readonly exports: AccountExport,
+    private readonly factors: Factors,
+    private readonly passwords: Passwords,
+    private readonly recovery: Recovery,
+    private readonly sessions: Sessions,
+    private readonly settings: SettingsRows,
+    private readonly users: Users,
+  ) {}
+
+  /** The newest first. `query` is the beginning of an address, or of a phone number with its `+`: the order is then theirs. */
+  @Get()
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query('email') email: string | undefined,
+    @Query('phone') phone: string | undefined,
+    @Query('query') query: string | undefined,
+    @Query('disabled') disabled: string | undefined,
+  ): Promise<Listed<Account>> {
+    const address = email === undefined ? undefined : mailAddress(email)
+    if (email !== undefined && address === undefined) throw filterFault('email', 'this is no email address')
+    if (phone !== undefined && !phoneNumber.test(phone))
+      throw filterFault('phone', 'it is a number like +4915112345678')
+    if (query !== undefined && query.length > longestQuery) {
+      throw filterFault('query', `it has at most ${longestQuery} characters`)
+    }
+    const filters = { email: address, phone, query, disabled: requireOneOf('disabled', disabled, ['true', 'false']) }
+    const page = await pageOf('users', { limit, cursor }, filters)
+    const rows = await this.accounts.list(filters, page.limit + 1, page.after)
+    const { data, ...rest } = await page.of(rows, ({ position }) => position)
+    return { data: data.map(({ account }) => account), ...rest }
+  }
+
+  /** Makes a user, also where `sign_up_enabled` is false. The default role and the hook are those of a sign-up (contract 2.14). */
+  @Post('', { status: 201 })
+  async create(
+    @Body(newAccount) account: NewAccount,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<Account> {
+    const { password, password_hash } = account
+    let phc = password_hash === undefined ? undefined : importedHash(password_hash)
+    if (password !== undefined) {
+      const { document } = await Database.$apart((sql) => this.settings.read(sql))
+      requirePasswordFits(password, document)
+      phc = await hashPassword(password)
+    }
+    const id = await this.accounts.create(account)
+    if (phc !== undefined) await this.passwords.set(id, phc)
+    const details = { password: phc === undefined ? 'none' : password === undefined ? 'imported' : 'set' }
+    await this.note('user.created', id, administering(operator, request, requestId), { details })
+    return this.found(id)
+  }
+
+  @Get(':id')
+  async read(@Param('id') id: string): Promise<Account> {
+    return this.found(id)
+  }
+
+  /** What is left out stays. Disabling ends every session at once. */
+  @Patch(':id')
+  async change(
+    @Param('id') id: string,
+    @Body(accountChange) change: AccountChange,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<Account> {
+    const { changes, isDisabled } = await this.accounts.change(id, change)
+    const by = administering(operator, request, requestId)
+    if (changes.length > 0) await this.note('user.updated', id, by, { changes })
+    if (isDisabled) {
+      const ended = await this.sessions.endAll(id, 'user_disabled')
+      await this.note('user.disabled', id, by, { details: { sessions_ended: ended.length } })
+    } else if (isDisabled === false) await this.note('user.enabled', id, by)
+    return this.found(id)
+  }
+
+  /** Deletes the user with everything that belongs to them. Their tokens are refused from the next request on. */
+  @Delete(':id')
+  async remove(
+    @Param('id') id: string,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<void> {
+    if (!(await this.accounts.remove(id))) throw unknownUser(id)
+    await this.note('user.deleted', id, administering(operator, request, requestId))
+  }
+
+  /** One document with everything that is kept about the user: no hash and no secret. */
+  @Get(':id/export')
+  async export(
+    @Param('id') id: string,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<Response> {
+    const document = await this.exports.of(await this.found(id))
+    await this.note('user.exported', id, administering(operator, request, requestId))
+    return new Response(JSON.stringify(document, null, 2), {
+      headers: {
+        'content-type': 'application/json',
+        'content-disposition': `attachment; filename="${id}.json"`,
+        'cache-control': 'no-store',
+      },
+    })
+  }
+
+  /**
+   * Takes everything that signs the user in. The user is locked after the credentials and before the sessions, as a sign-in does it: one
+   * that is under way has committed its session before that is ended here, or it fails.
+   */
+  @Post(':id/credentials/revoke-all')
+  async revokeCredentials(
+    @Param('id') id: string,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ user_id: string; revoked: RevokedCredentials }> {
+    await this.users.require(id)
+    const credentials = await this.accounts.revokeCredentials(id)
+    const factors = await this.factors.removeAll(id)
+    await this.recovery.remove(id)
+    await this.challenges.forget(id)
+    await this.accounts.refuseEarlierSignIns(id)
+    const { length: sessions } = await this.sessions.endAll(id, 'credential_revoked')
+    const revoked = { ...credentials, factors, sessions }
+    if (Object.values(revoked).some((count) => count > 0)) {
+      await this.note('credentials.revoked', id, administering(operator, request, requestId), { details: revoked })
+    }
+    return { user_id: id, revoked }
+  }
+
+  /** @throws HttpError 404 `user_not_found` */
+  private async found(id: string): Promise<Account> {
+    const account = await this.accounts.byId(id)
+    if (!account) throw unknownUser(id)
+    return account
+  }
+
+  private note(
+    event: AuditEvent & `${'user' | 'credentials'}.${string}`,
+    id: string,
+    by: ReturnType<typeof administering>,
+    more: Pick<Entry, 'changes' | 'details'> = {},
+  ): Promise<void> {
+    return this.audit.record({ event, ...by, target: { type: 'user', id }, ...more })
+  }
+}
+
+function unknownUser(id: string) {
+  return authError('user_not_found', `there is no user "${id}"`)
+}
