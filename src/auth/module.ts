@@ -15,8 +15,10 @@ import { MailModule } from './mail/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PagesModule } from './pages/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
@@ -42,8 +44,10 @@ import { WebauthnModule } from './webauthn/module.ts'
     MfaModule,
     OAuthModule,
     OperatorsModule,
+    PagesModule,
     PasskeysModule,
     PasswordsModule,
+    PhonesModule,
     ProvidersModule,
     RolesModule,
     SessionsModule,

@@ -84,11 +84,9 @@ export class Identities {
       where provider = ${provider} and subject = ${subject}`
   }
 
-  /** The address of an account has proved itself for the first time: identities from before may be those of another person. @returns their providers. */
-  async removeAll(userId: string): Promise<string[]> {
-    const rows = await inRequest<{ provider: string }>`
-      delete from auth.identities where user_id = ${userId} returning provider`
-    return rows.map(({ provider }) => provider)
+  /** The address of an account has proved itself for the first time: identities from before may be those of another person. */
+  async removeAll(userId: string): Promise<void> {
+    await inRequest`delete from auth.identities where user_id = ${userId}`
   }
 
   /** @returns whether the user had it. */

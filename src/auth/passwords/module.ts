@@ -10,6 +10,7 @@ import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { Breaches } from './breaches.ts'
 import { PasswordChecks } from './checks.ts'
+import { ForgottenPasswords } from './forgotten.ts'
 import { PasswordResetController } from './reset.ts'
 import { PasswordsController } from './routes.ts'
 import { Passwords } from './rows.ts'
@@ -28,6 +29,6 @@ import { Passwords } from './rows.ts'
     UsersModule,
   ],
   controllers: [PasswordResetController, PasswordsController],
-  providers: [Breaches, PasswordChecks, Passwords],
+  providers: [Breaches, ForgottenPasswords, PasswordChecks, Passwords],
 })
 export class PasswordsModule {}
