@@ -187,6 +187,7 @@ export class Accounts {
     await this.outbox.dropOf(id)
     const tokens = await inRequest<{ was_good: boolean }>`
       delete from auth.one_time_tokens where user_id = ${id}
+        or (purpose = 'phone_sign_in' and target = (select phone from auth.users where id = ${id}))
       returning consumed_at is null and expires_at > now() as was_good`
     return tokens.filter(({ was_good }) => was_good).length
   }
