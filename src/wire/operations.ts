@@ -45,6 +45,11 @@ export const health = {
   read: { method: 'GET', path: '/auth/health' },
 } as const
 
+export const identities = {
+  list: { method: 'GET', path: '/auth/identities' },
+  remove: { method: 'DELETE', path: '/auth/identities/:provider/:id' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -60,6 +65,15 @@ export const mfa = {
   remove: { method: 'DELETE', path: '/auth/mfa/:factor_id' },
   readOf: { method: 'GET', path: '/v1/management/auth/users/:id/mfa' },
   reset: { method: 'DELETE', path: '/v1/management/auth/users/:id/mfa' },
+} as const
+
+export const oauth = {
+  link: { method: 'POST', path: '/auth/identities/:provider/start' },
+  start: { method: 'GET', path: '/auth/oauth/:provider/start' },
+  answered: { method: 'GET', path: '/auth/oauth/:provider/callback' },
+  posted: { method: 'POST', path: '/auth/oauth/:provider/callback' },
+  exchange: { method: 'POST', path: '/auth/oauth/exchange' },
+  native: { method: 'POST', path: '/auth/oauth/:provider/native' },
 } as const
 
 export const operators = {

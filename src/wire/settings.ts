@@ -58,6 +58,7 @@ export const limitsDefaults = {
   sign_in_per_address: { attempts: 10, seconds: 60 },
   sign_up_per_address: { attempts: 10, seconds: 3600 },
   second_factor_per_account: { attempts: 10, seconds: 900 },
+  provider_sign_in_per_address: { attempts: 30, seconds: 60 },
   refresh_per_session: { attempts: 60, seconds: 60 },
   mail_per_recipient: { attempts: 3, seconds: 60 },
   mail_per_address: { attempts: 30, seconds: 3600 },

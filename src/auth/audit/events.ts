@@ -12,6 +12,8 @@ export const auditEvents = [
   'user.locked',
   'user.exported',
   'user.deleted',
+  'identity.linked',
+  'identity.unlinked',
   'user.email_confirmed',
   'user.email_change_requested',
   'user.email_changed',

@@ -144,7 +144,8 @@ export class MfaController {
       const { remaining } = (await this.recovery.countOf(user.id)) ?? { remaining: 0 }
       await this.notices.toUser(user, 'recovery_code_used', client, { remaining: String(remaining) })
     }
-    return this.signIns.begin(user, [...new Set([...known.amr, ...proved.amr, 'mfa'])], client)
+    const amr = [...new Set([...known.amr, ...proved.amr, 'mfa'])]
+    return this.signIns.begin(user, amr, client, known.origin ?? undefined)
   }
 
   /** New recovery codes: the old ones are worth nothing from then on. */

@@ -1,5 +1,6 @@
 import { Database, Injectable } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
+import { Identities } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
@@ -31,6 +32,7 @@ export class ForgottenPasswords {
     private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
+    private readonly identities: Identities,
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
@@ -75,6 +77,8 @@ export class ForgottenPasswords {
     if (!user || user.disabled_at || user.email !== target || !(await this.tokens.use(found)))
       throw authError('invalid_token')
     await this.passwords.set(id, phc)
+    // who made the account had not proved the address: an identity from before may be a stranger's
+    if (!user.email_confirmed_at) await this.identities.removeAll(id)
     await this.users.confirmEmail(id, target)
     await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
     await this.challenges.forget(id)

@@ -1,5 +1,6 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
+import { IdentitiesModule } from '../identities/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
@@ -18,6 +19,7 @@ import { Passwords } from './rows.ts'
 @Module({
   imports: [
     AuditModule,
+    IdentitiesModule,
     LimitsModule,
     MailModule,
     MfaModule,
