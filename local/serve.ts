@@ -22,6 +22,8 @@ export interface ServeOptions extends Declarations {
   mailbox: string
   /** Bindings of the backend worker beside the stack's own. */
   variables: Record<string, string>
+  /** Bindings of the auth worker beside the stack's own, which win. Default: none. */
+  authVariables?: Record<string, string>
   port: number
   /** The person named the port. Otherwise another one is taken where this one is lost to another process. */
   isPortFixed: boolean
@@ -107,7 +109,7 @@ async function startOnFreePort(options: StartOptions): Promise<Started> {
 }
 
 async function start(
-  { files, keys, urls, mailbox, variables, say, onLog, onCron }: StartOptions,
+  { files, keys, urls, mailbox, variables, authVariables, say, onLog, onCron }: StartOptions,
   port: number,
 ): Promise<Started> {
   const baseUrl = `http://127.0.0.1:${port}`
@@ -128,6 +130,7 @@ async function start(
     auth: {
       out: `${files.auth}/out`,
       bindings: {
+        ...authVariables,
         ...common,
         DATABASE_SERVICE_URL: urls.auth,
         SEALING_KEY: keys.sealing_key,

@@ -27,6 +27,8 @@ export interface StartOptions {
   templates: DeclaredTemplate[]
   /** Bindings of the backend worker beside the stack's own (`.dev.vars`, contract 1.6). */
   variables: Record<string, string>
+  /** Bindings of the auth worker beside the stack's own, which win: where the providers of a sign-in are. */
+  authVariables?: Record<string, string>
   /** Must be free. The default is 8787, or the next free one. */
   port?: number | undefined
   /** Deletes the local database and its keys first. */

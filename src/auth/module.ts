@@ -7,15 +7,19 @@ import { ConsentsModule } from './consents/module.ts'
 import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
 import { HealthModule } from './health/module.ts'
+import { IdentitiesModule } from './identities/module.ts'
 import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
 import { MailModule } from './mail/module.ts'
 import { MessagesModule } from './messages/module.ts'
 import { MfaModule } from './mfa/module.ts'
+import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
+import { PagesModule } from './pages/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
@@ -34,15 +38,19 @@ import { WebauthnModule } from './webauthn/module.ts'
     DiscoveryModule,
     EmailsModule,
     HealthModule,
+    IdentitiesModule,
     KeysModule,
     LimitsModule,
     LoginsModule,
     MailModule,
     MessagesModule,
     MfaModule,
+    OAuthModule,
     OperatorsModule,
+    PagesModule,
     PasskeysModule,
     PasswordsModule,
+    PhonesModule,
     ProvidersModule,
     RolesModule,
     SessionsModule,

@@ -45,6 +45,11 @@ export const health = {
   read: { method: 'GET', path: '/auth/health' },
 } as const
 
+export const identities = {
+  list: { method: 'GET', path: '/auth/identities' },
+  remove: { method: 'DELETE', path: '/auth/identities/:provider/:id' },
+} as const
+
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
@@ -66,15 +71,41 @@ export const mfa = {
   reset: { method: 'DELETE', path: '/v1/management/auth/users/:id/mfa' },
 } as const
 
+export const oauth = {
+  link: { method: 'POST', path: '/auth/identities/:provider/start' },
+  start: { method: 'GET', path: '/auth/oauth/:provider/start' },
+  answered: { method: 'GET', path: '/auth/oauth/:provider/callback' },
+  posted: { method: 'POST', path: '/auth/oauth/:provider/callback' },
+  exchange: { method: 'POST', path: '/auth/oauth/exchange' },
+  native: { method: 'POST', path: '/auth/oauth/:provider/native' },
+} as const
+
 export const operators = {
   list: { method: 'GET', path: '/v1/management/auth/operators' },
   add: { method: 'PUT', path: '/v1/management/auth/operators/:id' },
   remove: { method: 'DELETE', path: '/v1/management/auth/operators/:id' },
 } as const
 
+export const pages = {
+  confirmPage: { method: 'GET', path: '/auth/email/confirm' },
+  confirm: { method: 'POST', path: '/auth/pages/confirm' },
+  changePage: { method: 'GET', path: '/auth/email/change' },
+  change: { method: 'POST', path: '/auth/pages/change' },
+  undoPage: { method: 'GET', path: '/auth/email/undo' },
+  undo: { method: 'POST', path: '/auth/pages/undo' },
+  resend: { method: 'POST', path: '/auth/pages/resend' },
+  reopened: { method: 'GET', path: '/auth/pages/:page' },
+  passkeyPage: { method: 'GET', path: '/auth/passkey' },
+  resetPage: { method: 'GET', path: '/auth/password/reset' },
+  reset: { method: 'POST', path: '/auth/pages/reset' },
+  forgot: { method: 'POST', path: '/auth/pages/forgot' },
+} as const
+
 export const passkeys = {
   enrol: { method: 'POST', path: '/auth/passkeys/enrol' },
   verify: { method: 'POST', path: '/auth/passkeys/verify' },
+  handOff: { method: 'POST', path: '/auth/sign-in/passkey/hand-off' },
+  exchange: { method: 'POST', path: '/auth/sign-in/passkey/exchange' },
   signInOptions: { method: 'POST', path: '/auth/sign-in/passkey/options' },
   signIn: { method: 'POST', path: '/auth/sign-in/passkey' },
   secondFactorOptions: { method: 'POST', path: '/auth/mfa/passkey/options' },
@@ -88,6 +119,14 @@ export const passwords = {
   signIn: { method: 'POST', path: '/auth/sign-in/password' },
   upgrade: { method: 'POST', path: '/auth/upgrade' },
   change: { method: 'POST', path: '/auth/password/change' },
+} as const
+
+export const phones = {
+  change: { method: 'POST', path: '/auth/phone/change' },
+  confirmChange: { method: 'POST', path: '/auth/phone/change/confirm' },
+  remove: { method: 'DELETE', path: '/auth/phone' },
+  requestCode: { method: 'POST', path: '/auth/sign-in/phone' },
+  verify: { method: 'POST', path: '/auth/sign-in/phone/verify' },
 } as const
 
 export const providers = {

@@ -63,8 +63,13 @@ type Variables = Record<string, string>
 /**
  * Copies the project to a temporary folder, starts it before the file's tests, and ends it after them.
  * @param variables bindings of the backend worker. A function gets the folder of the copy, and is called before the start.
+ * @param options `auth` gives bindings of the auth worker, and is called before the start.
  */
-export function useStack(project: string, variables?: Variables | ((root: string) => Promise<Variables>)): TestStack {
+export function useStack(
+  project: string,
+  variables?: Variables | ((root: string) => Promise<Variables>),
+  { auth }: { auth?: () => Promise<Variables> } = {},
+): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
   const source = path.resolve(import.meta.dirname, '../..', project)
   const log: Record<string, unknown>[] = []
@@ -81,6 +86,7 @@ export function useStack(project: string, variables?: Variables | ((root: string
           PAYMENTS_SECRET: 'payments-secret',
           CODEHOST_SECRET: 'codehost-secret',
         },
+        authVariables: (await auth?.()) ?? {},
         port: await findPort(),
         fresh: false,
         say: () => {},

@@ -1,20 +1,19 @@
 import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
-import { Audit, type Entry } from '../audit/rows.ts'
+import { Audit } from '../audit/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { presented, token } from '../mail/schemas.ts'
 import { OneTimeTokens, type Presented } from '../mail/tokens.ts'
-import { Challenges } from '../mfa/rows.ts'
 import { PasswordChecks } from '../passwords/checks.ts'
-import { Passwords } from '../passwords/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
-import { type ClientInfo, clientOf } from '../shared/client.ts'
+import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { email } from '../shared/fields.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { Users } from '../users/rows.ts'
+import { Addresses } from './addresses.ts'
 
 const resendBody = v.strictObject({ email })
 const changeBody = v.strictObject({ email, current_password: v.optional(v.pipe(v.string(), v.maxLength(1_024))) })
@@ -24,13 +23,12 @@ const undoBody = v.strictObject({ token })
 @Controller('/auth/email', { auth: false })
 export class EmailsController {
   constructor(
+    private readonly addresses: Addresses,
     private readonly admission: MailAdmission,
     private readonly audit: Audit,
-    private readonly challenges: Challenges,
     private readonly checks: PasswordChecks,
     private readonly delivery: Delivery,
     private readonly notices: Notices,
-    private readonly passwords: Passwords,
     private readonly sessions: Sessions,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
@@ -44,10 +42,7 @@ export class EmailsController {
     @RequestId() requestId: string,
   ): Promise<{ status: 'confirmed'; email: string }> {
     const found = await this.tokens.find('confirm_email', presentedBy(body))
-    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
-    if (!(await this.users.confirmEmail(found.user_id, found.target))) throw authError('invalid_token')
-    await this.note('user.email_confirmed', found.user_id, clientOf(request, requestId))
-    return { status: 'confirmed', email: found.target }
+    return { status: 'confirmed', email: await this.addresses.confirm(found, clientOf(request, requestId)) }
   }
 
   /** Sends the mail of the sign-up again. The answer is the same for every address, and so is the work before it. */
@@ -57,8 +52,7 @@ export class EmailsController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<{ status: 'sent' }> {
-    await this.admission.admit(email, clientOf(request, requestId))
-    await this.delivery.queue({ template: 'confirm_email', recipient: email, userId: null })
+    await this.addresses.resend(email, clientOf(request, requestId))
     return { status: 'sent' }
   }
 
@@ -96,7 +90,8 @@ export class EmailsController {
     }
     const addresses = { old_email: user.email ?? '', new_email: email }
     if (user.email_confirmed_at) await this.notices.toUser(user, 'email_change_notice', client, addresses)
-    await this.note('user.email_change_requested', id, client)
+    const actor = { type: 'user', id } as const
+    await this.audit.record({ event: 'user.email_change_requested', actor, target: actor, client })
     return { status: 'sent' }
   }
 
@@ -107,23 +102,11 @@ export class EmailsController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<{ status: 'changed'; email: string }> {
-    const client = clientOf(request, requestId)
     const found = await this.tokens.find('email_change', presentedBy(body))
-    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
-    const { user_id: id, target } = found
-    const user = await this.users.byId(id)
-    if (!user || user.disabled_at) throw authError('invalid_token')
-    if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
-    await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
-    await this.notices.toUser(user, 'email_changed', client, { new_email: target })
-    await this.note('user.email_changed', id, client)
-    return { status: 'changed', email: target }
+    return { status: 'changed', email: await this.addresses.change(found, clientOf(request, requestId)) }
   }
 
-  /**
-   * The owner of the former address takes the account back: whoever changed the address has known the password, so all sessions end
-   * and the password goes. A mail with which to choose another one is sent.
-   */
+  /** The owner of the former address keeps it, and takes the account back. */
   @Post('undo')
   async undo(
     @Body(undoBody) body: v.InferOutput<typeof undoBody>,
@@ -131,20 +114,7 @@ export class EmailsController {
     @RequestId() requestId: string,
   ): Promise<{ status: 'kept'; email: string }> {
     const found = await this.tokens.find('email_change_undo', body)
-    if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
-    const { user_id: id, target } = found
-    if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
-    await this.tokens.forgetUser(id)
-    await this.passwords.remove(id)
-    await this.challenges.forget(id)
-    await this.sessions.endAll(id, 'revoked')
-    await this.delivery.queue({ template: 'reset_password', recipient: target, userId: id })
-    await this.note('user.email_change_undone', id, clientOf(request, requestId))
-    return { status: 'kept', email: target }
-  }
-
-  private note(event: Entry['event'], id: string, client: ClientInfo): Promise<void> {
-    return this.audit.record({ event, actor: { type: 'user', id }, target: { type: 'user', id }, client })
+    return { status: 'kept', email: await this.addresses.undo(found, clientOf(request, requestId)) }
   }
 }
 

@@ -2,11 +2,13 @@
 import { Injectable } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
-import type { TemplateParts } from '../../wire/templates.ts'
+import { type TemplateParts, usesVariable } from '../../wire/templates.ts'
+import { type PhoneSettings, PhoneSettingsReader } from '../providers/phone-settings.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import type { Sql } from '../shared/sql.ts'
 import { baseUrl } from '../shared/urls.ts'
 import { type User, Users } from '../users/rows.ts'
-import { Catalogue, partsOf } from './catalogue.ts'
+import { Catalogue, type KnownTemplate, partsOf } from './catalogue.ts'
 import type { QueuedMessage } from './outbox.ts'
 import { fill, type Variables } from './render.ts'
 import { OneTimeTokens, type Purpose } from './tokens.ts'
@@ -18,6 +20,15 @@ const codeSeconds = 600
 /** Seconds in which the owner of an address may take back its change: mail of a holiday week is read. */
 const undoSeconds = 7 * 86_400
 const codeDigits = 6
+
+/** Milliseconds after which a code in a text message is not sent any more: the person who waited has asked for another one. */
+const longestWaitMs = 900_000
+
+/** Template of a text message → purpose of its code. */
+const codesOf = new Map<string, Purpose>([
+  ['phone_otp', 'phone_sign_in'],
+  ['phone_change_otp', 'phone_change'],
+])
 
 /** The token of a message: what it proves, where its link leads, and the variable that has the link. */
 const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variable: string; seconds: number }>> = {
@@ -51,22 +62,51 @@ const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variabl
 export class Preparation {
   constructor(
     private readonly catalogue: Catalogue,
+    private readonly phoneSettings: PhoneSettingsReader,
+    private readonly providers: ProviderStates,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
 
   /** @param sql of a short transaction. @returns `undefined` where there is no reason for the message any more. */
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
-    const template = await this.catalogue.find(message.template, sql)
-    if (!template) return undefined
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
-    const variables = {
-      ...commonValues(settings, message.recipient, user),
-      ...message.variables,
-      ...(await this.action(message, user, settings, sql)),
-    }
+    const common = { ...commonValues(settings, message, user), ...message.variables }
+    if (message.channel === 'sms') return this.prepareText(message, common, sql)
+    const template = await this.catalogue.find(message.template, sql)
+    if (!template) return undefined
+    const variables = { ...common, ...(await this.action(message, user, settings, sql)) }
     return composed(message, partsOf(template), variables, settings)
+  }
+
+  private async prepareText(message: QueuedMessage, common: Variables, sql: Sql): Promise<Message | undefined> {
+    const phone = await this.phoneSettings.read(sql)
+    const purpose = codesOf.get(message.template)
+    if (purpose && !(await this.providers.isEnabled('phone', sql))) return undefined
+    const chosen = purpose === 'phone_sign_in' ? await this.chosenText(phone.template_key, sql) : undefined
+    const template = chosen ?? (await this.catalogue.find(message.template, sql))
+    if (!template) return undefined
+    const variables = { ...common, ...(purpose && (await this.code(purpose, message, phone, sql))) }
+    return composedText(message, partsOf(template), variables, phone)
+  }
+
+  private async code(
+    purpose: Purpose,
+    { user_id, recipient }: QueuedMessage,
+    { otp_length: digits, otp_ttl_seconds: seconds }: PhoneSettings,
+    sql: Sql,
+  ): Promise<Variables> {
+    const proof = { purpose, userId: user_id, target: recipient }
+    const { code } = await this.tokens.issue(proof, seconds, { seconds, digits }, sql)
+    return { code, expires_minutes: String(Math.ceil(seconds / 60)) }
+  }
+
+  /** The template that the phone settings name for sign-in. @returns `undefined` for one that is no text with a code. */
+  private async chosenText(key: string, sql: Sql): Promise<KnownTemplate | undefined> {
+    const template = await this.catalogue.find(key, sql)
+    const isText = template?.channel === 'sms' && usesVariable(partsOf(template).body, 'code')
+    return isText ? template : undefined
   }
 
   private userOf({ user_id, recipient, channel }: QueuedMessage, sql: Sql): Promise<User | undefined> {
@@ -95,20 +135,32 @@ export class Preparation {
   }
 }
 
-/** A message of a filled template. */
+/** A mail of a filled template. */
 export function composed(
-  { id, template, channel, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'channel' | 'recipient'>,
+  { id, template, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'recipient'>,
   parts: TemplateParts,
   variables: Variables,
   settings: Settings,
 ): Message {
   const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
   const reply_to = settings.mail?.reply_to ?? null
-  return { id, template, channel, to: recipient, from, reply_to, ...fill(parts, variables) }
+  return { id, template, channel: 'email', to: recipient, from, reply_to, ...fill(parts, variables) }
+}
+
+/** A text message of a filled template. */
+export function composedText(
+  { id, template, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'recipient'>,
+  parts: TemplateParts,
+  variables: Variables,
+  { from }: PhoneSettings,
+): Message {
+  const { text } = fill(parts, variables)
+  return { id, template, channel: 'sms', to: recipient, from: from ?? '', reply_to: null, subject: '', text, html: '' }
 }
 
 /** Whether the message still has a reason: since it was queued, the account may have changed, or there never was one. */
-function isWanted({ template, recipient, user_id }: QueuedMessage, user: User | undefined): boolean {
+function isWanted({ template, recipient, user_id, created_at }: QueuedMessage, user: User | undefined): boolean {
+  if (codesOf.has(template) && Date.now() - created_at.getTime() > longestWaitMs) return false
   if (user_id === null && (template === 'reset_password' || template === 'existing_account'))
     return user !== undefined && user.disabled_at === null
   if (user_id !== null && (!user || user.disabled_at)) return false
@@ -124,12 +176,21 @@ function hostOf(settings: Settings): string {
   return new URL(linkBase(settings)).hostname
 }
 
+/** The name of the project in messages and pages. */
+export function siteName(settings: Settings): string {
+  return settings.site_name ?? hostOf(settings)
+}
+
 /** Values of the variables that every template may use. */
-export function commonValues(settings: Settings, recipient: string, user: User | undefined): Variables {
+export function commonValues(
+  settings: Settings,
+  { channel, recipient }: Pick<QueuedMessage, 'channel' | 'recipient'>,
+  user: User | undefined,
+): Variables {
   return {
-    site_name: settings.site_name ?? hostOf(settings),
+    site_name: siteName(settings),
     site_url: linkBase(settings),
-    email: user?.email ?? recipient,
+    email: user?.email ?? (channel === 'email' ? recipient : ''),
     user_id: user?.id ?? '',
     locale: 'en',
     support_email: settings.support_email ?? '',

@@ -128,6 +128,7 @@ export class MfaController {
     const known = await Database.$apart(async (sql) => {
       const attempted = await this.challenges.attempt(body.challenge_id, sql)
       if (attempted?.amr.includes('pwd')) await this.providers.requireEnabled('email', sql)
+      if (attempted?.amr.includes('sms')) await this.providers.requireEnabled('phone', sql)
       return attempted
     })
     if (!known) throw authError('invalid_challenge')
@@ -144,7 +145,8 @@ export class MfaController {
       const { remaining } = (await this.recovery.countOf(user.id)) ?? { remaining: 0 }
       await this.notices.toUser(user, 'recovery_code_used', client, { remaining: String(remaining) })
     }
-    return this.signIns.begin(user, [...new Set([...known.amr, ...proved.amr, 'mfa'])], client)
+    const amr = [...new Set([...known.amr, ...proved.amr, 'mfa'])]
+    return this.signIns.begin(user, amr, client, known.origin ?? undefined)
   }
 
   /** New recovery codes: the old ones are worth nothing from then on. */

@@ -1,5 +1,6 @@
 import { Cron, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
+import type { Origin } from '../sessions/rows.ts'
 import { randomText } from '../shared/base64url.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
@@ -22,6 +23,13 @@ export interface RecoveryCodes {
   total: number
   remaining: number
   created_at: Date
+}
+
+export interface Challenge {
+  user_id: string
+  /** Methods that the user has proved already. */
+  amr: string[]
+  origin: Origin | null
 }
 
 /** Wrong codes after which a challenge is over: a million codes are too many to guess with five. */
@@ -137,9 +145,10 @@ export class Recovery {
 @Injectable()
 export class Challenges {
   /** @param amr methods that the user has proved already. @returns the id that the second step names. */
-  async begin(userId: string, amr: string[]): Promise<string> {
+  async begin(userId: string, amr: string[], origin?: Origin): Promise<string> {
     const id = `chl_${randomText(24)}`
-    await inRequest`insert into auth.mfa_challenges (id, user_id, amr) values (${id}, ${userId}, ${JSON.stringify(amr)})`
+    await inRequest`insert into auth.mfa_challenges (id, user_id, amr, origin)
+      values (${id}, ${userId}, ${JSON.stringify(amr)}, ${origin ? JSON.stringify(origin) : null})`
     return id
   }
 
@@ -147,10 +156,10 @@ export class Challenges {
    * Counts an attempt, in a transaction of its own. @returns whose challenge it is; `undefined` where it is unknown, over, used, or
    * has had its last attempt.
    */
-  async attempt(id: string, sql: Sql): Promise<{ user_id: string; amr: string[] } | undefined> {
-    const [row] = await sql<{ user_id: string; amr: string[] }>`
+  async attempt(id: string, sql: Sql): Promise<Challenge | undefined> {
+    const [row] = await sql<Challenge>`
       update auth.mfa_challenges set attempts = attempts + 1
-      where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr`
+      where id = ${id} and consumed_at is null and expires_at > now() and attempts < ${mostAttempts} returning user_id, amr, origin`
     return row
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@stack/backend'
-import { Sessions } from '../sessions/rows.ts'
+import { type Origin, Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
 import type { ClientInfo } from '../shared/client.ts'
@@ -20,13 +20,14 @@ export class SecondStep {
 
   /**
    * Ends the first step of every way in. @param amr methods that the user proved; with `mfa` among them they are enough.
+   * @param origin the provider that vouched for the user.
    * @returns the tokens, or 202 with a challenge where the account has a second factor: there is no session yet.
    */
-  async finish(user: User, amr: string[], client: ClientInfo): Promise<TokenAnswer | Response> {
+  async finish(user: User, amr: string[], client: ClientInfo, origin?: Origin): Promise<TokenAnswer | Response> {
     const factors = amr.includes('mfa') ? [] : await this.factors.ofUser(user.id)
     const asked = factors.filter(({ status }) => status === 'verified')
-    if (asked.length === 0) return this.signIns.begin(user, amr, client)
-    const challenge_id = await this.challenges.begin(user.id, amr)
+    if (asked.length === 0) return this.signIns.begin(user, amr, client, origin)
+    const challenge_id = await this.challenges.begin(user.id, amr, origin)
     const shown = asked.map(({ id, type, label }) => ({ id, type, label }))
     return Response.json(
       { mfa_required: true, challenge_id, factors: shown },

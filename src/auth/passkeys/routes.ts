@@ -1,15 +1,12 @@
-import { Body, Controller, Database, type HttpError, Post, Req, RequestId, User, type UserT } from '@stack/backend'
+import { Body, Controller, HttpError, Post, Req, RequestId, User, type UserT } from '@stack/backend'
 import type * as v from 'valibot'
-import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
-import { Limits } from '../limits/rows.ts'
 import { FactorChanges } from '../mfa/changes.ts'
 import { Challenges, type Factor, Factors, Recovery } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
-import { SettingsRows } from '../settings/rows.ts'
-import { type ClientInfo, clientOf, networkOf } from '../shared/client.ts'
+import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { Users } from '../users/rows.ts'
@@ -19,6 +16,7 @@ import type { CreationOptions, RequestOptions } from '../webauthn/options.ts'
 import { Credentials } from '../webauthn/rows.ts'
 import { assertion, registration } from '../webauthn/schemas.ts'
 import { enrolment, waiting } from './schemas.ts'
+import { PasskeySignIns } from './sign-in.ts'
 
 /** New passkeys of the caller. */
 @Controller('/auth/passkeys', { auth: true })
@@ -87,13 +85,9 @@ export class PasskeysController {
 @Controller('/auth/sign-in/passkey', { auth: false })
 export class PasskeySignInController {
   constructor(
-    private readonly assertions: Assertions,
-    private readonly audit: Audit,
     private readonly ceremonies: Ceremonies,
-    private readonly limits: Limits,
     private readonly secondStep: SecondStep,
-    private readonly settings: SettingsRows,
-    private readonly users: Users,
+    private readonly signIns: PasskeySignIns,
   ) {}
 
   /** The options for `navigator.credentials.get()`. They depend on no account. */
@@ -110,37 +104,8 @@ export class PasskeySignInController {
     @RequestId() requestId: string,
   ): Promise<TokenAnswer | Response | HttpError> {
     const client = clientOf(request, requestId)
-    const settings = await this.admit(client)
-    const verified = await this.assertions.verify({ purpose: 'sign_in' }, body)
-    if ('reason' in verified) return this.failed(verified, client)
-    const user = await this.users.lock(verified.userId)
-    const refused = await this.assertions.use(verified, client)
-    if (refused) return this.failed(refused, client)
-    if (!user) return this.failed({ reason: 'unknown_passkey' }, client)
-    if (user.disabled_at) throw authError('user_disabled')
-    const isUnconfirmed = user.email !== null && !user.email_confirmed_at
-    if (settings.confirm_email_required && isUnconfirmed) throw authError('email_not_confirmed')
-    const amr = methodsOf(verified)
-    return this.secondStep.finish(user, verified.isUserVerified ? [...amr, 'mfa'] : amr, client)
-  }
-
-  /** Counts the attempt against the client's network. @throws HttpError 429 `rate_limited` */
-  private async admit(client: ClientInfo): Promise<Settings> {
-    const network = networkOf(client)
-    const { document, refused } = await Database.$apart(async (sql) => {
-      const { document } = await this.settings.read(sql)
-      return { document, refused: network && (await this.limits.take(sql, 'sign_in_per_address', network, document)) }
-    })
-    if (refused) throw refused
-    return document
-  }
-
-  /** @returns one error for every reason. It is not thrown: the entry of the audit trail is committed. */
-  private async failed({ reason, userId }: Refused, client: ClientInfo): Promise<HttpError> {
-    const target = userId === undefined ? {} : { target: { type: 'user', id: userId } as const }
-    const actor = { type: 'anonymous' } as const
-    await this.audit.record({ event: 'user.sign_in_failed', outcome: 'failure', reason, actor, ...target, client })
-    return authError('invalid_passkey')
+    const proved = await this.signIns.prove(body, client)
+    return proved instanceof HttpError ? proved : this.secondStep.finish(proved.user, proved.amr, client)
   }
 }
 

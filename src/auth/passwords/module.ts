@@ -1,5 +1,6 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
+import { IdentitiesModule } from '../identities/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
@@ -9,6 +10,7 @@ import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { Breaches } from './breaches.ts'
 import { PasswordChecks } from './checks.ts'
+import { ForgottenPasswords } from './forgotten.ts'
 import { PasswordResetController } from './reset.ts'
 import { PasswordsController } from './routes.ts'
 import { Passwords } from './rows.ts'
@@ -17,6 +19,7 @@ import { Passwords } from './rows.ts'
 @Module({
   imports: [
     AuditModule,
+    IdentitiesModule,
     LimitsModule,
     MailModule,
     MfaModule,
@@ -26,6 +29,6 @@ import { Passwords } from './rows.ts'
     UsersModule,
   ],
   controllers: [PasswordResetController, PasswordsController],
-  providers: [Breaches, PasswordChecks, Passwords],
+  providers: [Breaches, ForgottenPasswords, PasswordChecks, Passwords],
 })
 export class PasswordsModule {}

@@ -99,7 +99,7 @@ export class PasswordsController {
     const client = clientOf(request, requestId)
     const settings = await this.admit(client, password)
     const phc = await hashPassword(password)
-    const user = await this.users.upgrade(id, email, data)
+    const user = await this.users.upgrade(id, { email, isConfirmed: false, data })
     if (user === 'not_anonymous') throw authError('not_anonymous')
     const isTaken = user === 'taken'
     if (isTaken && !settings.confirm_email_required) throw authError('email_taken')

@@ -90,7 +90,7 @@ function problemsOf(provider: Provider): string[] {
     ...(enabled.length === 0 ? ['no_enabled_client'] : []),
     ...[...new Set(missing)].map((ref) => `credential_missing:${ref}`),
     ...browsers.filter(({ return_uris }) => !return_uris?.length).map(({ key }) => `redirect_unset:${key}`),
-    // tokens name the directory by its id, so a domain name admits nobody
+    // tokens name the directory by its id, so a domain name matches no token
     ...enabled
       .filter(({ tenant_id }) => tenant_id !== undefined && !guid.test(tenant_id))
       .map(({ key }) => `tenant_id_not_a_guid:${key}`),

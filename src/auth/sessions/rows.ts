@@ -20,6 +20,14 @@ export interface Session {
   refresh_generation: number
 }
 
+/** The provider that vouched for the user of a session, and the client that the application used. */
+export interface Origin {
+  provider: string
+  client_key: string
+  platform: 'web' | 'ios' | 'android'
+  application_key: string
+}
+
 export interface RefreshState extends Session {
   is_live: boolean
   refresh_recoveries: number
@@ -62,11 +70,13 @@ export type EndReason =
 
 @Injectable()
 export class Sessions {
-  async begin(userId: string, amr: string[], client: ClientInfo): Promise<Session> {
+  async begin(userId: string, amr: string[], client: ClientInfo, origin?: Origin): Promise<Session> {
     const [session] = await Database.$asService().sql<Session>`
-      insert into auth.sessions (id, user_id, expires_at, aal, amr, ip, country, user_agent)
+      insert into auth.sessions (id, user_id, expires_at, aal, amr, ip, country, user_agent,
+        provider, client_key, platform, application_key)
       values (${newId('ses_')}, ${userId}, now() + make_interval(days => ${longestDays}), ${amr.includes('mfa') ? 'aal2' : 'aal1'}, ${JSON.stringify(amr)},
-        ${client.ip}, ${client.country}, ${client.user_agent})
+        ${client.ip}, ${client.country}, ${client.user_agent},
+        ${origin?.provider ?? null}, ${origin?.client_key ?? null}, ${origin?.platform ?? null}, ${origin?.application_key ?? null})
       returning id, auth_time, aal, amr, refresh_generation::int`
     return session!
   }
@@ -88,6 +98,13 @@ export class Sessions {
       select auth.uid() as id, auth.jwt() ->> 'session_id' as "sessionId", auth.jwt() ->> 'role' = 'anon' as "isGuest"`
     if (claims!.id === null) throw new HttpError(401, 'unauthorized', 'a valid access token is required')
     return claims as Caller
+  }
+
+  /** The caller's user id and whether it is a guest's, for routes that no caller must call. @param sql of a short transaction. */
+  async callerIfAny(sql: Sql): Promise<{ id: string; isGuest: boolean } | undefined> {
+    const [claims] = await sql<{ id: string | null; isGuest: boolean }>`
+      select auth.uid() as id, coalesce(auth.jwt() ->> 'role' = 'anon', false) as "isGuest"`
+    return claims!.id === null ? undefined : { id: claims!.id, isGuest: claims!.isGuest }
   }
 
   /** The id of the session that the caller's access token names: the claims are those that the runtime has verified. */

@@ -129,7 +129,7 @@ export class TemplatesController {
       throw authError('invalid_template', reason, { fields: [{ path: 'variables', reason }] })
     }
     const { document } = await this.settings.read()
-    const common = commonValues(document, examples['email']!, undefined)
+    const common = commonValues(document, { channel: 'email', recipient: examples['email']! }, undefined)
     return fill(parts, { ...examples, ...common, user_id: examples['user_id']!, ...given.variables })
   }
 

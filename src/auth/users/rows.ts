@@ -8,6 +8,7 @@ export interface User {
   email: string | null
   email_confirmed_at: Date | null
   phone: string | null
+  phone_confirmed_at: Date | null
   is_anonymous: boolean
   disabled_at: Date | null
   /** Sign-ins that began earlier are refused. */
@@ -16,6 +17,16 @@ export interface User {
   /** The user may administer the stack: access tokens say so (contract 9.7). */
   is_operator: boolean
   created_at: Date
+}
+
+/** A person who signs up, or a guest who becomes an account. */
+export interface Newcomer {
+  /** `null` where the person came without an address. */
+  email: string | null
+  /** A provider has confirmed the address. */
+  isConfirmed: boolean
+  /** For the hook `public.user_created` (contract 2.14). */
+  data: object
 }
 
 /** A user as the auth module's answers show them. */
@@ -37,25 +48,30 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 const uniqueViolation = '23505'
 
 /** Whether another user has the address, also one that another transaction is just giving it to. */
-function isTaken(error: unknown): boolean {
+export function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === uniqueViolation
 }
 
 @Injectable()
 export class Users {
+  /** A person who signs up with an address that nobody has confirmed yet. See `createFrom`. */
+  create(email: string, data: object): Promise<User | undefined> {
+    return this.createFrom({ email, isConfirmed: false, data })
+  }
+
   /**
    * The user, the default role and what the project's hook makes of them, in the transaction of the request: all or none of it.
    *
    * An address that is taken gets the same work, which is undone: neither the answer nor its time tells that the address is known.
-   * @param data what the client sent for the hook `public.user_created` (contract 2.14).
    * @returns `undefined` when the address is taken. @throws HttpError 422 `sign_up_refused` where the hook refuses.
    */
-  async create(email: string, data: object): Promise<User | undefined> {
+  async createFrom({ email, isConfirmed, data }: Newcomer): Promise<User | undefined> {
     const { sql } = Database.$asService()
     const id = newId('usr_')
     await sql`savepoint known_address`
     const [created] = await sql<User>`
-      insert into auth.users (id, email) values (${id}, ${email}) on conflict (email) do nothing
+      insert into auth.users (id, email, email_confirmed_at)
+      values (${id}, ${email}, case when ${isConfirmed}::boolean then now() end) on conflict (email) do nothing
       returning *, false as is_operator`
     if (!created) {
       await sql`insert into auth.users (id) values (${id})`
@@ -74,13 +90,13 @@ export class Users {
   }
 
   /** Gives a guest an address. Of upgrades in parallel one wins. An address that is taken gets the same work, which is undone. */
-  async upgrade(id: string, email: string, data: object): Promise<User | 'taken' | 'not_anonymous'> {
+  async upgrade(id: string, { email, isConfirmed, data }: Newcomer): Promise<User | 'taken' | 'not_anonymous'> {
     const { sql } = Database.$asService()
     const [guest] = await sql`
       select from auth.users where id = ${id} and is_anonymous and disabled_at is null for no key update`
     if (!guest) return 'not_anonymous'
     await sql`savepoint known_address`
-    const user = await this.giveAddress(id, email)
+    const user = await this.giveAddress(id, email, isConfirmed)
     if (!user) {
       await sql`rollback to savepoint known_address`
       await this.welcomeInVain(id, email, data)
@@ -93,10 +109,11 @@ export class Users {
   }
 
   /** @returns `undefined` where another user has the address, also one that another transaction is just giving it to. */
-  private async giveAddress(id: string, email: string): Promise<User | undefined> {
+  private async giveAddress(id: string, email: string | null, isConfirmed: boolean): Promise<User | undefined> {
     try {
       const [user] = await Database.$asService().sql<User>`
-        update auth.users set email = ${email}, is_anonymous = false, updated_at = now() where id = ${id}
+        update auth.users set email = ${email}, is_anonymous = false, updated_at = now(),
+          email_confirmed_at = case when ${isConfirmed}::boolean then now() end where id = ${id}
         returning *, false as is_operator`
       return user
     } catch (error) {
@@ -141,7 +158,14 @@ export class Users {
     return user
   }
 
-  /** The address is the user's, as a message to it has proved. @returns whether it still is the one of the account. */
+  async lockByEmail(email: string): Promise<User | undefined> {
+    const [user] = await inRequest<User>`
+      select users.*, exists (select from auth.operators where operators.user_id = users.id) as is_operator
+      from auth.users where email = ${email} for no key update of users`
+    return user
+  }
+
+  /** The address is the user's, as a message to it or a provider has proved. @returns whether it still is the one of the account. */
   async confirmEmail(id: string, email: string): Promise<boolean> {
     const rows = await inRequest`
       update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()), updated_at = now()
@@ -162,6 +186,10 @@ export class Users {
     }
     await inRequest`release savepoint other_address`
     return true
+  }
+
+  async removePhone(id: string): Promise<void> {
+    await inRequest`update auth.users set phone = null, phone_confirmed_at = null, updated_at = now() where id = ${id}`
   }
 
   /** @throws HttpError 404 `user_not_found` */
@@ -200,7 +228,7 @@ export class Users {
    * The same work for an address that is known already. The caller undoes it. Only the refusal that the hook means for the person who
    * signs up is passed on: another error would tell that the address is known.
    */
-  private async welcomeInVain(id: string, email: string, data: object): Promise<void> {
+  private async welcomeInVain(id: string, email: string | null, data: object): Promise<void> {
     try {
       await this.welcome(id, email, data)
     } catch (error) {
