@@ -40,7 +40,6 @@ export const authErrors = {
   sign_up_refused: { status: 422, description: 'the sign-up was refused' },
   user_disabled: { status: 403, description: 'this account is disabled' },
   not_anonymous: { status: 409, description: 'this session belongs to an account already' },
-  sender_not_configured: { status: 409, description: 'nothing can be sent: set "mail" in the settings first' },
   session_not_found: { status: 404, description: 'there is no such session' },
   invalid_cursor: {
     status: 400,
