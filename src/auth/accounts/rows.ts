@@ -167,8 +167,10 @@ export class Accounts {
   async revokeCredentials(id: string): Promise<Omit<RevokedCredentials, 'factors' | 'sessions'>> {
     const password = await inRequest`delete from auth.password_credentials where user_id = ${id} returning user_id`
     const one_time_tokens = await this.forgetTokens(id)
+    await inRequest`
+      delete from auth.handoff_codes codes where link_user_id = ${id} or exists (select from auth.identities
+        where user_id = ${id} and identities.provider = codes.provider and subject = person ->> 'subject')`
     const identities = await inRequest`delete from auth.identities where user_id = ${id} returning user_id`
-    await inRequest`delete from auth.handoff_codes where user_id = ${id}`
     await inRequest`delete from auth.oauth_flows where link_user_id = ${id}`
     return { password: password.length, identities: identities.length, one_time_tokens }
   }
