@@ -18,6 +18,7 @@ import { OperatorsModule } from './operators/module.ts'
 import { PagesModule } from './pages/module.ts'
 import { PasskeysModule } from './passkeys/module.ts'
 import { PasswordsModule } from './passwords/module.ts'
+import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
@@ -46,6 +47,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     PagesModule,
     PasskeysModule,
     PasswordsModule,
+    PhonesModule,
     ProvidersModule,
     RolesModule,
     SessionsModule,

@@ -7,7 +7,7 @@ export interface Message {
   channel: 'email' | 'sms'
   /** One address, or one phone number. */
   to: string
-  /** An address, or `Name <address>`. */
+  /** An address, or `Name <address>`. Of a text message a number or a name, empty where the gateway has its own. */
   from: string
   reply_to: string | null
   /** Empty for a text message. */

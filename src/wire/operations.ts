@@ -117,6 +117,14 @@ export const passwords = {
   change: { method: 'POST', path: '/auth/password/change' },
 } as const
 
+export const phones = {
+  change: { method: 'POST', path: '/auth/phone/change' },
+  confirmChange: { method: 'POST', path: '/auth/phone/change/confirm' },
+  remove: { method: 'DELETE', path: '/auth/phone' },
+  requestCode: { method: 'POST', path: '/auth/sign-in/phone' },
+  verify: { method: 'POST', path: '/auth/sign-in/phone/verify' },
+} as const
+
 export const providers = {
   readPhoneSettings: { method: 'GET', path: '/v1/management/auth/providers/phone/settings' },
   replacePhoneSettings: { method: 'PUT', path: '/v1/management/auth/providers/phone/settings' },

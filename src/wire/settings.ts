@@ -51,7 +51,10 @@ export interface AttemptLimit {
   seconds: number
 }
 
-/** Each limit of the auth module, by what it counts. An address limit counts a network: an IPv4 address or an IPv6 /64. */
+/**
+ * Each limit of the auth module, by what it counts. An address limit counts a network: an IPv4 address or an IPv6 /64. The phone
+ * settings `resend_seconds` and `per_number_per_day` take the place of the defaults of `sms_interval` and `sms_per_recipient`.
+ */
 export const limitsDefaults = {
   sign_in_per_account: { attempts: 5, seconds: 900 },
   sign_in_per_account_everywhere: { attempts: 100, seconds: 3600 },
@@ -64,6 +67,10 @@ export const limitsDefaults = {
   mail_per_address: { attempts: 30, seconds: 3600 },
   passkey_options_per_address: { attempts: 30, seconds: 60 },
   code_per_recipient: { attempts: 10, seconds: 900 },
+  sms_interval: { attempts: 1, seconds: 60 },
+  sms_per_recipient: { attempts: 10, seconds: 86_400 },
+  sms_per_address: { attempts: 20, seconds: 3600 },
+  sms_per_prefix: { attempts: 200, seconds: 3600 },
 } as const satisfies Record<string, AttemptLimit>
 
 export type LimitName = keyof typeof limitsDefaults

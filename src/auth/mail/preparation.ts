@@ -2,6 +2,8 @@
 import { Injectable } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
+import { type PhoneSettings, PhoneSettingsReader } from '../providers/phone-settings.ts'
+import { ProviderStates } from '../providers/rows.ts'
 import type { Sql } from '../shared/sql.ts'
 import { baseUrl } from '../shared/urls.ts'
 import { type User, Users } from '../users/rows.ts'
@@ -17,6 +19,15 @@ const codeSeconds = 600
 /** Seconds in which the owner of an address may take back its change: mail of a holiday week is read. */
 const undoSeconds = 7 * 86_400
 const codeDigits = 6
+
+/** Milliseconds after which a code in a text message is not sent any more: the person who waited has asked for another one. */
+const longestWaitMs = 900_000
+
+/** Template of a text message → purpose of its code. */
+const codesOf = new Map<string, Purpose>([
+  ['phone_otp', 'phone_sign_in'],
+  ['phone_change_otp', 'phone_change'],
+])
 
 /** The token of a message: what it proves, where its link leads, and the variable that has the link. */
 const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variable: string; seconds: number }>> = {
@@ -49,6 +60,8 @@ const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variabl
 @Injectable()
 export class Preparation {
   constructor(
+    private readonly phoneSettings: PhoneSettingsReader,
+    private readonly providers: ProviderStates,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
@@ -56,16 +69,13 @@ export class Preparation {
   /** @param sql of a short transaction. @returns `undefined` where there is no reason for the message any more. */
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
     const { id, template, channel, recipient } = message
-    const parts = await this.partsOf(template, sql)
-    if (!parts) return undefined
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
-    const variables = {
-      ...commonValues(settings, recipient, user),
-      ...message.variables,
-      ...(await this.action(message, user, settings, sql)),
-    }
-    const { subject, html, text } = fill(parts, variables)
+    const common = { ...commonValues(settings, message, user), ...message.variables }
+    if (channel === 'sms') return this.prepareText(message, common, sql)
+    const parts = await this.partsOf(template, sql)
+    if (!parts) return undefined
+    const { subject, html, text } = fill(parts, { ...common, ...(await this.action(message, user, settings, sql)) })
     const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
     return {
       id,
@@ -78,6 +88,38 @@ export class Preparation {
       text,
       html,
     }
+  }
+
+  private async prepareText(message: QueuedMessage, common: Variables, sql: Sql): Promise<Message | undefined> {
+    const { id, template, recipient } = message
+    const phone = await this.phoneSettings.read(sql)
+    const purpose = codesOf.get(template)
+    if (purpose && !(await this.providers.isEnabled('phone', sql))) return undefined
+    const chosen = purpose === 'phone_sign_in' ? await this.chosenText(phone.template_key, sql) : undefined
+    const parts = chosen ?? (await this.partsOf(template, sql))
+    if (!parts) return undefined
+    const { text } = fill(parts, { ...common, ...(purpose && (await this.code(purpose, message, phone, sql))) })
+    const rest = { from: phone.from ?? '', reply_to: null, subject: '', html: '' }
+    return { id, template, channel: 'sms', to: recipient, text, ...rest }
+  }
+
+  private async code(
+    purpose: Purpose,
+    { user_id, recipient }: QueuedMessage,
+    { otp_length: digits, otp_ttl_seconds: seconds }: PhoneSettings,
+    sql: Sql,
+  ): Promise<Variables> {
+    const proof = { purpose, userId: user_id, target: recipient }
+    const { code } = await this.tokens.issue(proof, seconds, { seconds, digits }, sql)
+    return { code, expires_minutes: String(Math.ceil(seconds / 60)) }
+  }
+
+  /** The stored template that the phone settings name for sign-in. @returns `undefined` for one that is no text with a code. */
+  private async chosenText(key: string, sql: Sql): Promise<Parts | undefined> {
+    if (Object.hasOwn(templates, key) && templates[key as TemplateKey].channel !== 'sms') return undefined
+    const [stored] = await sql<{ body: string }>`select body from auth.templates where key = ${key}`
+    const hasCode = stored !== undefined && /\{\{\s*code\s*\}\}/.test(stored.body)
+    return hasCode ? { channel: 'sms', subject: null, body: stored.body, body_text: null } : undefined
   }
 
   /** The template as it was changed, or the built-in one. */
@@ -116,7 +158,8 @@ export class Preparation {
 }
 
 /** Whether the message still has a reason: since it was queued, the account may have changed, or there never was one. */
-function isWanted({ template, recipient, user_id }: QueuedMessage, user: User | undefined): boolean {
+function isWanted({ template, recipient, user_id, created_at }: QueuedMessage, user: User | undefined): boolean {
+  if (codesOf.has(template) && Date.now() - created_at.getTime() > longestWaitMs) return false
   if (user_id === null && (template === 'reset_password' || template === 'existing_account'))
     return user !== undefined && user.disabled_at === null
   if (user_id !== null && (!user || user.disabled_at)) return false
@@ -137,11 +180,11 @@ export function siteName(settings: Settings): string {
   return settings.site_name ?? hostOf(settings)
 }
 
-function commonValues(settings: Settings, recipient: string, user: User | undefined): Variables {
+function commonValues(settings: Settings, { channel, recipient }: QueuedMessage, user: User | undefined): Variables {
   return {
     site_name: siteName(settings),
     site_url: linkBase(settings),
-    email: user?.email ?? recipient,
+    email: user?.email ?? (channel === 'email' ? recipient : ''),
     user_id: user?.id ?? '',
     locale: 'en',
     support_email: settings.support_email ?? '',

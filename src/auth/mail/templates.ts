@@ -74,10 +74,10 @@ function action(subject: string, label: string, paragraphs: string[], required: 
 }
 
 /** A mail about a change of the account, with where it was made. */
-function notice(subject: string, sentence: string, required: string[] = []): Template {
+function notice(subject: string, sentence: string, required: string[] = [], optional: string[] = []): Template {
   const where = 'Time: {{occurred_at}}. Device: {{device}}. Address: {{ip}}.'
   const advice = 'If this was not you, reset your password at once and sign out all sessions.'
-  return mail({ subject, paragraphs: [sentence, where, advice], required, optional: noticeVariables })
+  return mail({ subject, paragraphs: [sentence, where, advice], required, optional: [...noticeVariables, ...optional] })
 }
 
 function text(body: string): Template {
@@ -157,6 +157,7 @@ export const templates = {
     'The phone number of your account at {{site_name}} was changed',
     'Your phone number is {{phone}} now.',
     ['phone'],
+    ['old_phone'],
   ),
   identity_linked: notice(
     'A sign-in was added to your account at {{site_name}}',

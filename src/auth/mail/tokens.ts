@@ -34,6 +34,14 @@ export interface Found {
   target: string
 }
 
+/** Bounds of attempts with a code. */
+export interface Attempts {
+  /** Wrong codes after which a code is worth nothing. The default is 5. */
+  most?: number
+  /** The only user whose code counts: attempts of one user do not use up those of another. The default is any. */
+  userId?: string
+}
+
 /** Wrong codes after which a code is worth nothing: of a million codes, five guesses find one in 200,000 times. */
 const mostAttempts = 5
 
@@ -72,8 +80,8 @@ export class OneTimeTokens {
    *
    * @returns `undefined` for one that is wrong, over or used. @throws HttpError 429 `rate_limited`
    */
-  async find(purpose: Purpose, presented: Presented): Promise<Found | undefined> {
-    if ('code' in presented) return this.findCode(purpose, presented.target, presented.code)
+  async find(purpose: Purpose, presented: Presented, attempts: Attempts = {}): Promise<Found | undefined> {
+    if ('code' in presented) return this.findCode(purpose, presented, attempts)
     const digest = await digestOfToken(presented.token)
     const [row] = await Database.$apart(
       (sql) => sql<Omit<Found, 'digest' | 'purpose'>>`
@@ -91,24 +99,39 @@ export class OneTimeTokens {
     return row
   }
 
-  /** Uses it up in the transaction of the request: a request that fails leaves it. @returns whether this one of several requests got it. */
+  /**
+   * Uses it up in the transaction of the request, with every other token of its purpose and target: a request that fails leaves them.
+   * Rows are locked in one order here and in `findCode`, so that two requests with two tokens do not wait for each other.
+   *
+   * @returns whether this one of several requests got it.
+   */
   async use({ digest, purpose, target }: Found): Promise<boolean> {
     const used = await inRequest`
+      with live as (select token_digest from auth.one_time_tokens
+        where purpose = ${purpose} and target = ${target} and consumed_at is null order by token_digest for no key update)
       update auth.one_time_tokens set consumed_at = now()
-      where token_digest = ${digest} and consumed_at is null returning token_digest`
-    if (used.length > 0) await this.forget(purpose, target)
+      where token_digest in (select token_digest from live) and exists (select from live where token_digest = ${digest})
+      returning token_digest`
     return used.length > 0
   }
 
-  private async findCode(purpose: Purpose, target: string, code: string): Promise<Found | undefined> {
+  private async findCode(
+    purpose: Purpose,
+    { target, code }: { target: string; code: string },
+    { most = mostAttempts, userId }: Attempts,
+  ): Promise<Found | undefined> {
+    const key = userId === undefined ? `${purpose} ${target}` : `${purpose} ${target} ${userId}`
     const { refused, live } = await Database.$apart(async (sql) => {
       const { document } = await this.settings.read(sql)
-      const refused = await this.limits.take(sql, 'code_per_recipient', `${purpose} ${target}`, document)
+      const refused = await this.limits.take(sql, 'code_per_recipient', key, document)
       if (refused) return { refused, live: [] }
       const live = await sql<{ code_digest: string; digest: string; user_id: string | null }>`
-        update auth.one_time_tokens set attempts = attempts + 1
-        where purpose = ${purpose} and target = ${target} and consumed_at is null and code_expires_at > now()
-          and attempts < ${mostAttempts} returning code_digest, token_digest as digest, user_id`
+        with live as (select token_digest from auth.one_time_tokens
+          where purpose = ${purpose} and target = ${target} and consumed_at is null and code_expires_at > now()
+            and attempts < ${most} and user_id is not distinct from coalesce(${userId ?? null}, user_id)
+          order by token_digest for no key update)
+        update auth.one_time_tokens set attempts = attempts + 1 where token_digest in (select token_digest from live)
+        returning code_digest, token_digest as digest, user_id`
       return { refused, live }
     })
     if (refused) throw refused

@@ -128,6 +128,7 @@ export class MfaController {
     const known = await Database.$apart(async (sql) => {
       const attempted = await this.challenges.attempt(body.challenge_id, sql)
       if (attempted?.amr.includes('pwd')) await this.providers.requireEnabled('email', sql)
+      if (attempted?.amr.includes('sms')) await this.providers.requireEnabled('phone', sql)
       return attempted
     })
     if (!known) throw authError('invalid_challenge')

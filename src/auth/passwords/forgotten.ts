@@ -6,7 +6,7 @@ import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { type Found, OneTimeTokens, type Presented } from '../mail/tokens.ts'
-import { Challenges } from '../mfa/rows.ts'
+import { Challenges, Factors, Recovery } from '../mfa/rows.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
@@ -32,11 +32,13 @@ export class ForgottenPasswords {
     private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
+    private readonly factors: Factors,
     private readonly identities: Identities,
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly providers: ProviderStates,
+    private readonly recovery: Recovery,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly tokens: OneTimeTokens,
@@ -77,8 +79,7 @@ export class ForgottenPasswords {
     if (!user || user.disabled_at || user.email !== target || !(await this.tokens.use(found)))
       throw authError('invalid_token')
     await this.passwords.set(id, phc)
-    // who made the account had not proved the address: an identity from before may be a stranger's
-    if (!user.email_confirmed_at) await this.identities.removeAll(id)
+    if (!user.email_confirmed_at) await this.removeOtherWaysIn(id)
     await this.users.confirmEmail(id, target)
     await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
     await this.challenges.forget(id)
@@ -87,5 +88,16 @@ export class ForgottenPasswords {
     await this.notices.toUser(user, 'password_changed', client)
     const actor = { type: 'user', id } as const
     await this.audit.record({ event: 'password.reset', actor, target: actor, client })
+  }
+
+  /**
+   * Whoever made the account had not proved the address: identities, passkeys and a phone number from before may be a stranger's, who
+   * signed up with the address and waits for its owner.
+   */
+  private async removeOtherWaysIn(id: string): Promise<void> {
+    await this.identities.removeAll(id)
+    await this.factors.removeAll(id)
+    await this.recovery.remove(id)
+    await this.users.removePhone(id)
   }
 }

@@ -8,6 +8,9 @@ export const authErrors = {
   email_not_confirmed: { status: 403, description: 'the email address must be confirmed first' },
   invalid_token: { status: 400, description: 'the link or the code is not valid any more: ask for a new one' },
   same_email: { status: 400, description: 'this is the address of the account already' },
+  phone_not_allowed: { status: 422, description: 'codes are not sent to this phone number here' },
+  phone_taken: { status: 409, description: 'there is an account with this phone number' },
+  same_phone: { status: 400, description: 'this is the phone number of the account already' },
   email_taken: { status: 409, description: 'there is an account with this email address' },
   hook_failed: { status: 500, description: 'a hook of this project failed' },
   invalid_code: { status: 401, description: 'the code is wrong, or was used already' },
@@ -57,7 +60,6 @@ export const authErrors = {
   invalid_private_key: { status: 400, description: 'the private key is not valid' },
   credential_in_use: { status: 409, description: 'the credential is in use' },
   too_many_credentials: { status: 409, description: 'the provider has too many credentials: remove unused ones' },
-  phone_taken: { status: 409, description: 'there is an account with this phone number' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 

@@ -8,6 +8,7 @@ export interface User {
   email: string | null
   email_confirmed_at: Date | null
   phone: string | null
+  phone_confirmed_at: Date | null
   is_anonymous: boolean
   disabled_at: Date | null
   /** Sign-ins that began earlier are refused. */
@@ -47,7 +48,7 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 const uniqueViolation = '23505'
 
 /** Whether another user has the address, also one that another transaction is just giving it to. */
-function isTaken(error: unknown): boolean {
+export function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === uniqueViolation
 }
 
@@ -185,6 +186,10 @@ export class Users {
     }
     await inRequest`release savepoint other_address`
     return true
+  }
+
+  async removePhone(id: string): Promise<void> {
+    await inRequest`update auth.users set phone = null, phone_confirmed_at = null, updated_at = now() where id = ${id}`
   }
 
   /** @throws HttpError 404 `user_not_found` */
