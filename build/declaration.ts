@@ -78,7 +78,14 @@ export const injectors = [
 ] as const
 
 /** Services of the SDK that are imported instead of injected. They act for the request that is being served. */
-export const ambientServices: ReadonlySet<string> = new Set(['Auth', 'Database', 'Log', 'Secrets', 'Storage'])
+export const ambientServices: ReadonlySet<string> = new Set([
+  'Auth',
+  'Database',
+  'Log',
+  'Notifications',
+  'Secrets',
+  'Storage',
+])
 
 /** Every decorator of the SDK. */
 export const decoratorNames: ReadonlySet<string> = new Set([

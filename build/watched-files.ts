@@ -47,7 +47,7 @@ export class WatchedFiles {
   isOfBuild(file: string, hasComeOrGone: boolean): boolean {
     if (this.#inputs.has(file) || this.#outside.has(file)) return true
     const name = this.nameOf(file)
-    if (/^stack\/(?:project|roles)\.json$|^migrations\/[^/]+\.sql$/.test(name)) return true
+    if (/^stack\/(?:(?:project|roles)|templates\/[^/]+)\.json$|^migrations\/[^/]+\.sql$/.test(name)) return true
     if (/\.[cm]?tsx?$|(?:^|\/)(?:package|tsconfig[^/]*)\.json$/.test(name)) return true
     const isBelowEntry = this.#entryFolder !== undefined && file.startsWith(this.#entryFolder + path.sep)
     return importable.test(name) && (isBelowEntry ? hasComeOrGone || !this.#isSound : hasComeOrGone && !this.#isSound)

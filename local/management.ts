@@ -1,6 +1,14 @@
-/** Calls of the auth worker that a start makes: the first answer, and the declared roles. */
-import { keys, roles as operations } from '../src/wire/operations.ts'
+/** Calls of the auth worker that a start makes: the first answer, and what the project declares. */
+import { addressOf } from '../src/wire/address.ts'
+import { keys, roles as roleOperations, templates as templateOperations } from '../src/wire/operations.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
+import type { DeclaredTemplate } from '../src/wire/templates.ts'
+
+/** What a project declares to the auth module, beside its code. */
+export interface Declarations {
+  roles: readonly DeclaredRole[]
+  templates: readonly DeclaredTemplate[]
+}
 
 /** Number of attempts to reach the auth worker, 50 ms apart: workerd is ready by then, so few are needed. */
 const attempts = 50
@@ -25,19 +33,26 @@ export async function whenAnswering(baseUrl: string): Promise<void> {
   throw new Error(`the auth worker does not answer: ${last}`)
 }
 
-/** Declares every role in the auth module, which keeps those that it has. */
-export async function declareRoles(
+/** Declares roles and templates in the auth module, which keeps those that it has, and texts that were changed there. */
+export async function declareAll(
   baseUrl: string,
   serviceRoleKey: string,
-  roles: readonly DeclaredRole[],
+  { roles, templates }: Declarations,
 ): Promise<void> {
-  for (const role of roles) {
-    const response = await fetch(`${baseUrl}${operations.declare.path}`, {
-      method: operations.declare.method,
+  const declare = async (what: string, method: string, path: string, body: object) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
       headers: { apikey: serviceRoleKey, 'content-type': 'application/json' },
-      body: JSON.stringify(role),
+      body: JSON.stringify(body),
     })
-    if (!response.ok) throw new Error(`the role ${role.name} could not be declared: ${await response.text()}`)
+    if (!response.ok) throw new Error(`${what} could not be declared: ${await response.text()}`)
     await response.arrayBuffer()
+  }
+  const { method, path } = roleOperations.declare
+  for (const role of roles) await declare(`the role ${role.name}`, method, path, role)
+  const { declare: operation } = templateOperations
+  for (const template of templates) {
+    const address = addressOf(operation, { key: template.key })
+    await declare(`the template ${template.key}`, operation.method, address, template)
   }
 }

@@ -1,25 +1,23 @@
 /** The workers of a stack: started, connected to the migrated database, and ready for the first request. */
 import { keys as keyOperations } from '../src/wire/operations.ts'
-import type { DeclaredRole } from '../src/wire/project.ts'
 import { type Crons, startCrons } from './cron.ts'
 import type { DatabaseUrls } from './database.ts'
 import type { StackFiles } from './files.ts'
 import type { Keys } from './keys.ts'
 import { noteWorkerd } from './lock.ts'
 import { installKeys } from './logins.ts'
-import { declareRoles, whenAnswering } from './management.ts'
+import { type Declarations, declareAll, whenAnswering } from './management.ts'
 import type { OpenMigrations } from './migrate.ts'
 import { choosePort, PortTaken } from './ports.ts'
 import { namesInVault } from './vault.ts'
 import { startWorkers, type Workers, type WorkersOptions } from './worker.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends Declarations {
   files: StackFiles
   keys: Keys
   urls: DatabaseUrls
   /** Committed when both bundles start: from there on, nothing of the project can be refused. */
   migrations: OpenMigrations
-  roles: readonly DeclaredRole[]
   /** The address that takes the stack's messages. */
   mailbox: string
   /** Bindings of the backend worker beside the stack's own. */
@@ -69,7 +67,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
     throw new Error(`${error.message}${kept}`)
   })
-  await declareRoles(baseUrl, keys.service_role_key, options.roles)
+  await declareAll(baseUrl, keys.service_role_key, options)
   const secrets = await namesInVault({ base_url: baseUrl, ...keys })
   const { service_role_key: serviceRoleKey } = keys
   const running = startCrons({ served: workers.crons, run: workers.runScheduled, serviceRoleKey, say })

@@ -4,12 +4,13 @@ import { buildCached } from '../build/cached.ts'
 import type { BuildResult } from '../build/options.ts'
 import { authTarget, projectTarget } from '../build/targets.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import type { DeclaredTemplate } from '../src/wire/templates.ts'
 import { type DatabaseUrls, databaseUrls } from './database.ts'
 import { type StackFiles, stackFiles } from './files.ts'
 import { type Keys, keysAt } from './keys.ts'
 import { acquireLock, releaseLock } from './lock.ts'
 import { startMailbox } from './mailbox.ts'
-import { declareRoles } from './management.ts'
+import { type Declarations, declareAll } from './management.ts'
 import { type OpenMigrations, openMigrations, setsOf } from './migrate.ts'
 import { choosePort } from './ports.ts'
 import { forgetPostgres, type Postgres, startPostgres } from './postgres.ts'
@@ -23,6 +24,7 @@ export interface StartOptions {
   root: string
   project: Project
   roles: DeclaredRole[]
+  templates: DeclaredTemplate[]
   /** Bindings of the backend worker beside the stack's own (`.dev.vars`, contract 1.6). */
   variables: Record<string, string>
   /** Bindings of the auth worker beside the stack's own, which win: where the providers of a sign-in are. */
@@ -232,8 +234,8 @@ function startWatching(
   keys: Keys,
   say: (line: string) => void,
 ): End {
-  const declare = (roles: readonly DeclaredRole[]) => declareRoles(baseUrl, keys.service_role_key, roles)
-  const watching = watchSource({ root, serve: update, declareRoles: declare }, options)
+  const declare = (declared: Declarations) => declareAll(baseUrl, keys.service_role_key, declared)
+  const watching = watchSource({ root, serve: update, declare }, options)
   watching.catch((error: Error) => say(`changes are not watched: ${error.message}`))
   return async () => (await watching).close()
 }

@@ -3,10 +3,13 @@ import path from 'node:path'
 import { projectTarget } from '../build/targets.ts'
 import { type DocumentsOutcome, type Outcome, type Watch, watchProject } from '../build/watch.ts'
 import type { DeclaredRole, Project } from '../src/wire/project.ts'
+import type { DeclaredTemplate } from '../src/wire/templates.ts'
+import type { Declarations } from './management.ts'
 
 interface Declared {
   project: Project
   roles: DeclaredRole[]
+  templates: DeclaredTemplate[]
   /** The lines of `.dev.vars`. */
   variables: Record<string, string>
 }
@@ -40,17 +43,18 @@ interface RunningStack {
    * @returns whether anything was new. @throws Error when the bundle does not start.
    */
   serve: (variables: Record<string, string>) => Promise<boolean>
-  declareRoles: (roles: readonly DeclaredRole[]) => Promise<void>
+  declare: (declared: Declarations) => Promise<void>
 }
 
 /** Resolves when the first build is done and changes are seen. */
 export async function watchSource(stack: RunningStack, { declared, onChange }: WatchOptions): Promise<Watch> {
-  const { root, serve, declareRoles } = stack
-  let knownRoles = JSON.stringify(declared().roles)
+  const { root, serve, declare } = stack
+  const textOf = ({ roles, templates }: Declarations) => JSON.stringify([roles, templates])
+  let known = textOf(declared())
 
   async function onBuilt(outcome: BuiltOutcome, changed: readonly string[]): Promise<void> {
     const began = performance.now()
-    const { roles, variables } = declared()
+    const { roles, templates, variables } = declared()
     let isNew: boolean
     try {
       isNew = await serve(variables)
@@ -60,8 +64,9 @@ export async function watchSource(stack: RunningStack, { declared, onChange }: W
     // The first build only warms up, because the same source is served already. A migration is reported by `onOther`.
     const isMigration = (file: string) => path.relative(root, file).startsWith(`migrations${path.sep}`)
     if (!isNew && outcome.refusals.length === 0 && changed.every(isMigration)) return
-    if (JSON.stringify(roles) !== knownRoles) await declareRoles(roles)
-    knownRoles = JSON.stringify(roles)
+    const text = textOf({ roles, templates })
+    if (text !== known) await declare({ roles, templates })
+    known = text
     onChange({ ...outcome, servedAfterMs: performance.now() - began }, changed)
   }
 

@@ -62,14 +62,16 @@ export function createTransactions(scope: Scope, openDatabase: (call: Call) => R
 /** Calls the auth worker. The service-role key is sent only over the `AUTH` binding (contract 2.5). */
 function manager(call: Call) {
   const { env } = call
-  return async (method: string, path: string): Promise<Response> => {
+  return async (method: string, path: string, body?: unknown): Promise<Response> => {
     const auth = env['AUTH'] as Fetcher | undefined
     const key = textBinding(env, 'SERVICE_ROLE_KEY')
     if (!auth) throw new Error('the service binding AUTH is not set')
     if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
     // the binding decides which worker answers: the host of the address only appears in that worker's log
     const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
-    const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key }
-    return auth.fetch(`${origin}${path}`, { method, headers, redirect: 'manual' })
+    const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key, ...type }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    return auth.fetch(`${origin}${path}`, { method, headers, redirect: 'manual', ...sent })
   }
 }

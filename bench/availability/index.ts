@@ -29,7 +29,16 @@ export async function benchAvailability(): Promise<void> {
   let stack: LocalStack | undefined
   try {
     const project = writeProject(root)
-    const given = { root, project, roles: [], variables: {}, fresh: false, say: () => {}, onLog: () => {} }
+    const given = {
+      root,
+      project,
+      roles: [],
+      templates: [],
+      variables: {},
+      fresh: false,
+      say: () => {},
+      onLog: () => {},
+    }
     stack = await startStack({ ...given, port: await findPort() }, new AbortController().signal)
     const url = stack.record.base_url
     const [plain, attacker] = [await signUp(url), await signUp(url)]

@@ -24,7 +24,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   const located = locateProject(named)
   // The reader of an output may end first. The stack goes on then, and ends in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const { root, project, roles } = located
+  const { root, project, roles, templates } = located
   process.stderr.write(`${project.project}/local\n`)
   const outs = { backend: path.join(root, '.stack/out'), auth: path.join(root, '.stack/auth/out') }
   const print = createLogPrinter(outs, process.stderr)
@@ -36,7 +36,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   try {
     stack = await startStack(
       {
-        ...{ root, project, roles, variables, port, fresh },
+        ...{ root, project, roles, templates, variables, port, fresh },
         watch: watchOptions(root, named, print, json),
         say: (line) => process.stderr.write(`  ${line}\n`),
         onLog: log.write,

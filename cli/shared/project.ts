@@ -1,9 +1,10 @@
-/** The project that a command is about, and its two declared files (contract 1.3, 1.7). */
+/** The project that a command is about, and its declared files (contract 1.3, 1.7). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { type DeclaredRole, type Project, readProject, readRoles } from '../../src/wire/project.ts'
 import { projectPaths } from '../../src/wire/project-paths.ts'
+import { type DeclaredTemplate, mostTemplates, readTemplate } from '../../src/wire/templates.ts'
 import { readDeclared } from './declared-file.ts'
 import { Failure } from './failure.ts'
 import { workingDirectory } from './working-directory.ts'
@@ -13,6 +14,7 @@ export interface LocatedProject {
   root: string
   project: Project
   roles: DeclaredRole[]
+  templates: DeclaredTemplate[]
 }
 
 /**
@@ -29,7 +31,25 @@ export function locateProject(named: string | undefined): LocatedProject {
     root: fs.realpathSync(root), // watchers and bundlers name files by their real paths, without symbolic links
     project: readDeclared(path.join(root, projectPaths.project), readProject),
     roles: fs.existsSync(rolesFile) ? readDeclared(rolesFile, readRoles) : [],
+    templates: readTemplates(path.join(root, projectPaths.templates)),
   }
+}
+
+/** Reads each `.json` file of the folder, in the order of their names. Files of other kinds are none of a template's. */
+function readTemplates(folder: string): DeclaredTemplate[] {
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => /^[^.].*\.json$/.test(name)) : []
+  const shown = path.relative(workingDirectory(), folder)
+  if (names.length > mostTemplates)
+    throw new Failure('usage', `${shown} has ${names.length} templates: a project declares ${mostTemplates} at most`)
+  const files = new Map<string, string>()
+  return names.sort().map((name) => {
+    const template = readDeclared(path.join(folder, name), (json) => readTemplate(json, name.slice(0, -'.json'.length)))
+    const other = files.get(template.key)
+    if (other !== undefined)
+      throw new Failure('usage', `${path.join(shown, name)} declares the template "${template.key}", as ${other} does`)
+    files.set(template.key, name)
+    return template
+  })
 }
 
 /**

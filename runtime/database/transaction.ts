@@ -23,6 +23,8 @@ export interface RequestDatabase {
    * @throws Unavailable
    */
   readGrants(): Promise<Grants | null>
+  /** Ends the caller's transaction, which has only read so far. Its next use opens another one. */
+  release(): Promise<void>
   /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
@@ -85,6 +87,11 @@ export function createRequestDatabase(
       await caller?.finish('ROLLBACK')
       caller = undefined
       return null
+    },
+
+    async release() {
+      await caller?.finish('ROLLBACK')
+      caller = undefined
     },
 
     async commit() {

@@ -12,6 +12,7 @@ import { KeysModule } from './keys/module.ts'
 import { LimitsModule } from './limits/module.ts'
 import { LoginsModule } from './logins/module.ts'
 import { MailModule } from './mail/module.ts'
+import { MessagesModule } from './messages/module.ts'
 import { MfaModule } from './mfa/module.ts'
 import { OAuthModule } from './oauth/module.ts'
 import { OperatorsModule } from './operators/module.ts'
@@ -23,6 +24,7 @@ import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
 import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
+import { TemplatesModule } from './templates/module.ts'
 import { UsersModule } from './users/module.ts'
 import { VaultModule } from './vault/module.ts'
 import { WebauthnModule } from './webauthn/module.ts'
@@ -41,6 +43,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     LimitsModule,
     LoginsModule,
     MailModule,
+    MessagesModule,
     MfaModule,
     OAuthModule,
     OperatorsModule,
@@ -52,6 +55,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     RolesModule,
     SessionsModule,
     SettingsModule,
+    TemplatesModule,
     UsersModule,
     VaultModule,
     WebauthnModule,

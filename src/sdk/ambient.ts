@@ -4,7 +4,7 @@
  */
 import { addressOf } from '../wire/address.ts'
 import { userId as userIdForm } from '../wire/ids.ts'
-import { roles } from '../wire/operations.ts'
+import { messages, roles } from '../wire/operations.ts'
 import { roleName } from '../wire/permissions.ts'
 import { RoleNotDefined, TransportError } from './errors.ts'
 import type { StackRoleName } from './gates.ts'
@@ -185,11 +185,7 @@ export const Secrets = {
 }
 
 /** Calls an operation about a user, and about one role of the user where its path names one. */
-async function manage(
-  { method, path }: { method: string; path: string },
-  userId: string,
-  role?: string,
-): Promise<unknown> {
+async function manage({ method, path }: Operation, userId: string, role?: string): Promise<unknown> {
   const { manage: call } = currentScope('Auth')
   // an id with a slash in it would call another route
   if (!userIdForm.test(userId)) {
@@ -197,14 +193,29 @@ async function manage(
   }
   if (role !== undefined && !roleName.test(role)) throw new RoleNotDefined(role)
   const address = addressOf({ path: path as '/:id/:role' }, { id: userId, role: role ?? '' })
-  const response = await call(method, address).catch((cause: unknown) => {
+  try {
+    return await answerOf(call(method, address))
+  } catch (error) {
+    if (error instanceof TransportError && error.code === 'role_not_defined') throw new RoleNotDefined(role ?? '')
+    throw error
+  }
+}
+
+/** An operation of the auth module. */
+interface Operation {
+  method: string
+  path: string
+}
+
+/** @returns the JSON body of an answer of the auth worker. @throws TransportError for a refusal, and where there is no answer. */
+async function answerOf(call: Promise<Response>): Promise<unknown> {
+  const response = await call.catch((cause: unknown) => {
     throw Object.assign(new TransportError('unavailable', 503, 'the auth worker does not answer'), { cause })
   })
   const text = await response.text()
   const body = parsed(text)
   if (response.ok) return body
   const code = typeof body?.['error'] === 'string' ? body['error'] : 'internal_error'
-  if (code === 'role_not_defined') throw new RoleNotDefined(role ?? '')
   const requestId = response.headers.get('x-request-id') ?? undefined
   throw new TransportError(code, response.status, String(body?.['error_description'] ?? text), requestId)
 }
@@ -262,6 +273,61 @@ export const Auth = {
   async rolesOf(userId: string): Promise<StackRoleName[]> {
     const { data } = (await manage(roles.held, userId)) as { data: { name: StackRoleName }[] }
     return data.map(({ name }) => name)
+  },
+}
+
+/**
+ * A message of one of the project's own templates.
+ *
+ * @example
+ * ```ts
+ * const message: NotificationMessage = { to: 'ada@example.com', template: 'receipt', variables: { order: 7, total: '12.50 EUR' } }
+ * ```
+ */
+export interface NotificationMessage {
+  /**
+   * An email address, a phone number like `+4915112345678`, or the id of a user, who gets the message at the address or number of the
+   * account.
+   */
+  to: string
+  /** The key of a template that `stack/templates` declares. */
+  template: string
+  /** Values of the template's variables: texts of at most 4,000 characters, or numbers. Default: none. */
+  variables?: Readonly<Record<string, string | number>>
+}
+
+/**
+ * Mail and text messages to people, made of the templates that the project declares in `stack/templates` (contract 2.5). The call uses
+ * the service-role key, so the project must decide first who gets the message.
+ *
+ * The auth worker queues the message at once, sends it and tries again where the sender fails. The message goes out although the request
+ * fails afterwards. To send it only where the request commits, call it in `Database.$afterCommit`.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class Receipts {
+ *   async paid(order: string, owner: string) {
+ *     await Database.$asService().sql`update orders set paid = true where id = ${order}`
+ *     Database.$afterCommit(() => Notifications.send({ to: owner, template: 'receipt', variables: { order } }))
+ *   }
+ * }
+ * ```
+ */
+export const Notifications = {
+  /**
+   * Queues a message, and returns before it is sent.
+   *
+   * @returns the id of the message, which a sender gets too.
+   * @throws TransportError where the auth worker refuses the message or cannot be reached: `invalid_message` (422) for an unknown
+   * template or variable and for a missing one, `user_not_found` (404), `sender_not_configured` (409), `rate_limited` (429).
+   */
+  async send({ to, template, variables = {} }: NotificationMessage): Promise<{ messageId: string }> {
+    const { manage: call } = currentScope('Notifications')
+    const { method, path } = messages.send
+    const texts = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, String(value)]))
+    const answer = (await answerOf(call(method, path, { to, template, variables: texts }))) as { message_id: string }
+    return { messageId: answer.message_id }
   },
 }
 

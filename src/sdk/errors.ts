@@ -132,7 +132,7 @@ export class RoleNotDefined extends Error {
 }
 
 /**
- * The auth worker refused a call of `Auth`, or could not be reached (contract 2.5). An error that is not caught is answered
+ * The auth worker refused a call of `Auth` or `Notifications`, or could not be reached (contract 2.5). An error that is not caught is answered
  * 500.
  *
  * @example

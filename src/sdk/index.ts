@@ -1,7 +1,16 @@
 /** `@stack/backend`: everything that a project imports (contract 2). No other file re-exports. */
 
 export { standardWebhooks } from '../wire/webhook-schemes.ts'
-export { Auth, Database, type DatabaseSession, Log, Secrets, Storage } from './ambient.ts'
+export {
+  Auth,
+  Database,
+  type DatabaseSession,
+  Log,
+  type NotificationMessage,
+  Notifications,
+  Secrets,
+  Storage,
+} from './ambient.ts'
 export { Cron } from './cron.ts'
 export { HttpError, type HttpErrorDetails, OutsideRequest, RoleNotDefined, TransportError } from './errors.ts'
 export type { AuthRule, StackRoleName, StackRoles } from './gates.ts'

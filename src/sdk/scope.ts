@@ -36,9 +36,10 @@ export interface RequestScope {
    * Calls the auth worker's management surface with the service-role key.
    *
    * @param path below the stack's base URL.
+   * @param body sent as JSON. None where it is `undefined`.
    * @throws Error when the auth worker cannot be reached.
    */
-  manage(method: string, path: string): Promise<Response>
+  manage(method: string, path: string, body?: unknown): Promise<Response>
   /** The handler has returned. Work that it left running is outside of the request. */
   isOver: boolean
 }

@@ -11,6 +11,7 @@ export const accounts = {
   remove: { method: 'DELETE', path: '/v1/management/auth/users/:id' },
   export: { method: 'GET', path: '/v1/management/auth/users/:id/export' },
   revokeCredentials: { method: 'POST', path: '/v1/management/auth/users/:id/credentials/revoke-all' },
+  resetPassword: { method: 'POST', path: '/v1/management/auth/users/:id/reset-password' },
 } as const
 
 export const anonymous = {
@@ -53,6 +54,10 @@ export const identities = {
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
+} as const
+
+export const messages = {
+  send: { method: 'POST', path: '/v1/management/auth/messages' },
 } as const
 
 export const mfa = {
@@ -161,6 +166,17 @@ export const sessions = {
 export const settings = {
   read: { method: 'GET', path: '/v1/management/auth/settings' },
   replace: { method: 'PUT', path: '/v1/management/auth/settings' },
+} as const
+
+export const templates = {
+  list: { method: 'GET', path: '/v1/management/auth/templates' },
+  read: { method: 'GET', path: '/v1/management/auth/templates/:key' },
+  replace: { method: 'PUT', path: '/v1/management/auth/templates/:key' },
+  reset: { method: 'DELETE', path: '/v1/management/auth/templates/:key' },
+  declare: { method: 'PUT', path: '/v1/management/auth/templates/:key/default' },
+  withdraw: { method: 'DELETE', path: '/v1/management/auth/templates/:key/default' },
+  preview: { method: 'POST', path: '/v1/management/auth/templates/:key/preview' },
+  sendTest: { method: 'POST', path: '/v1/management/auth/templates/:key/send-test' },
 } as const
 
 export const users = {

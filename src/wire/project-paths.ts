@@ -4,6 +4,8 @@ export const projectPaths = {
   project: 'stack/project.json',
   /** Declares the application roles. */
   roles: 'stack/roles.json',
+  /** Declares the templates of the project's own messages, one file each. */
+  templates: 'stack/templates',
   /** Holds the project's schema as numbered SQL files. */
   migrations: 'migrations',
   /** Sets bindings of the local backend worker. */

@@ -126,7 +126,7 @@ export function readRole(json: unknown, path: Path = []): DeclaredRole {
 }
 
 /** @throws InvalidDeclaration for a value that is no object, and for a key that is not known. */
-function readObject(value: unknown, path: Path, known?: readonly string[]): Record<string, unknown> {
+export function readObject(value: unknown, path: Path, known?: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidDeclaration(path, `${path.length ? `"${path.at(-1)}"` : 'the document'} must be an object`)
   }

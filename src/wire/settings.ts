@@ -1,6 +1,7 @@
 /** The settings document of an environment (contract, "Settings document"; contract 9.8). */
 import type { FieldError } from './envelope.ts'
 import { isMailAddress } from './mail-address.ts'
+import { isPrivateHost } from './network.ts'
 
 export interface Settings {
   password_min_length?: number
@@ -65,6 +66,10 @@ export const limitsDefaults = {
   refresh_per_session: { attempts: 60, seconds: 60 },
   mail_per_recipient: { attempts: 3, seconds: 60 },
   mail_per_address: { attempts: 30, seconds: 3600 },
+  message_per_recipient: { attempts: 20, seconds: 3600 },
+  messages: { attempts: 10_000, seconds: 3600 },
+  test_message_per_recipient: { attempts: 5, seconds: 300 },
+  test_messages: { attempts: 10, seconds: 60 },
   passkey_options_per_address: { attempts: 30, seconds: 60 },
   code_per_recipient: { attempts: 10, seconds: 900 },
   sms_interval: { attempts: 1, seconds: 60 },
@@ -122,7 +127,7 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
   mail: {
     isValid: isMail,
     reason:
-      'mail must be { "from", "reply_to"?, "transport": "console" }, or with "transport": "smtp" also "host", "port", "security"?, "username"?, "credential_ref"?, or with "transport": "http" also "url", "credential_ref"?',
+      'mail must be { "from", "reply_to"?, "transport": "console" }, or with "transport": "smtp" also "host", "port", "security"?, "username"?, "credential_ref"?, or with "transport": "http" also "url", "credential_ref"?. "security": "none" is for a host of this machine or of a private network',
   },
   redirect_allow_list: {
     isValid: isRedirects,
@@ -202,6 +207,8 @@ function isMail(value: unknown): boolean {
   const { transport, from, reply_to, ...others } = value as Record<string, unknown>
   const form = typeof transport === 'string' && Object.hasOwn(mailForms, transport) ? mailForms[transport] : undefined
   if (!form || !isMailbox(from) || (reply_to !== undefined && !isMailbox(reply_to))) return false
+  // a password and the links of mails must not cross the internet in the clear
+  if (others['security'] === 'none' && !isPrivateHost(String(others['host']))) return false
   const isKnown = Object.entries(others).every(([name, one]) => Object.hasOwn(form, name) && form[name]!.isValid(one))
   return isKnown && Object.entries(form).every(([name, { isRequired }]) => !isRequired || Object.hasOwn(others, name))
 }

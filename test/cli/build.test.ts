@@ -224,6 +224,28 @@ describe('1.3 the declared files', () => {
         '1:62 "a" is the default role already',
       ],
       ['stack/roles.json', `${'['.repeat(100_000)}`, 'nested deeper than 64 levels'],
+      [
+        'stack/templates/receipt.json',
+        '{ "channel": "email", "subject": "x",\n  "body": "<p>\\n{{ordr}}", "variables": [{ "name": "order" }] }',
+        '2:3 "body", line 2, column 1: unknown variable "ordr": did you mean "order"?',
+      ],
+      [
+        'stack/templates/receipt.json',
+        '{ "channel": "email", "subject": "x", "body": "<script>" }',
+        '1:39 "body", line 1, column 1: <script> is refused',
+      ],
+      [
+        'stack/templates/receipt.json',
+        '{ "channel": "sms", "boddy": "x" }',
+        '1:21 unknown key "boddy": did you mean "body"?',
+      ],
+      ['stack/templates/receipt.json', '{ "channel": "sms", "body": "x", "body": "y" }', '1:34 duplicate key "body"'],
+      [
+        'stack/templates/reset_password.json',
+        '{ "channel": "sms", "body": "x" }',
+        '1:1 "reset_password" is a template of the stack itself',
+      ],
+      ['stack/templates/My-receipt.json', '{ "channel": "sms", "body": "x" }', '1:1 the key is the name of the file'],
     ]),
   )('%s', async (_title, file, contents, message) => {
     const { code, stderr } = await stack(['build', '--project', project({ [file]: contents })])
@@ -231,6 +253,16 @@ describe('1.3 the declared files', () => {
     expect(stderr).toContain(file)
     expect(stderr).toContain(message)
     expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('a key of two templates is refused with both files, and files of other kinds are left alone', async () => {
+    const template = '{ "key": "receipt", "channel": "sms", "body": "x" }'
+    const one = project({ 'stack/templates/one.json': template, 'stack/templates/README.md': '# Words' })
+    expect((await stack(['build', '--project', one])).code).toBe(0)
+    const two = project({ 'stack/templates/one.json': template, 'stack/templates/two.json': template })
+    const { code, stderr } = await stack(['build', '--project', two])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/stack\/templates\/two\.json declares the template "receipt", as one\.json does/)
   })
 })
 

@@ -79,6 +79,12 @@ describe('stack start', () => {
 
     await edit('.dev.vars', () => 'PAYMENTS_SECRET=anew\n', '.dev.vars changed: serving with the new variables')
     await edit('migrations/0009_later.sql', () => 'select 1;\n', 'migrations run when a stack starts')
+    const receipt = 'stack/templates/receipt.json'
+    await edit(receipt, (text) => text.replace('Thank you.', '{{thanks}}'), 'unknown variable "thanks"')
+    await edit(receipt, (text) => text.replace('{{thanks}}', 'Many thanks.'), 'built in')
+    const { service_role_key: apikey } = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
+    const template = await call(`${url}/v1/management/auth/templates/receipt`, { headers: { apikey } })
+    expect(template.json.body).toContain('Many thanks.')
     await edit('stack/roles.json', () => '{', 'not built, the last good build keeps serving')
     expect(await status('/wares')).toBe(200)
     expect(postmaster(root)).toBe(database)

@@ -1,6 +1,6 @@
 /** Ambient services act only for the request that is being served (contract 2.4 to 2.6). */
 import { describe, expect, it } from 'vitest'
-import { Auth, Database, Log, Secrets, Storage } from '../../src/sdk/ambient.ts'
+import { Auth, Database, Log, Notifications, Secrets, Storage } from '../../src/sdk/ambient.ts'
 import { OutsideRequest } from '../../src/sdk/errors.ts'
 import { Get, Module } from '../../src/sdk/index.ts'
 import { type RequestScope, scope } from '../../src/sdk/scope.ts'
@@ -103,6 +103,38 @@ describe('Auth', () => {
   })
 })
 
+describe('Notifications', () => {
+  const sending = (answer: Response, message: Parameters<typeof Notifications.send>[0]) => {
+    const current = request({}, [answer])
+    return { done: scope.run(current, () => Notifications.send(message)), asked: current.asked }
+  }
+
+  it('2.5 is one call of the management surface, whose values are texts', async () => {
+    const answer = Response.json({ message_id: 'msg_1' }, { status: 202 })
+    const { done, asked } = sending(answer, { to: 'usr_1', template: 'receipt', variables: { order: 7, total: '1' } })
+    expect(await done).toEqual({ messageId: 'msg_1' })
+    const body = { to: 'usr_1', template: 'receipt', variables: { order: '7', total: '1' } }
+    expect(asked).toEqual([['POST', '/v1/management/auth/messages', body]])
+  })
+
+  it('throws what the auth worker refuses', async () => {
+    const refusal = Response.json(
+      { error: 'invalid_message', error_description: 'no template "x" is declared' },
+      { status: 422, headers: { 'x-request-id': 'req_2' } },
+    )
+    await expect(sending(refusal, { to: 'a@example.com', template: 'x' }).done).rejects.toMatchObject({
+      name: 'TransportError',
+      code: 'invalid_message',
+      status: 422,
+      requestId: 'req_2',
+    })
+    const current = request()
+    current.manage = () => Promise.reject(new Error('gone'))
+    const done = scope.run(current, () => Notifications.send({ to: 'a@example.com', template: 'x' }))
+    await expect(done).rejects.toMatchObject({ code: 'unavailable', status: 503 })
+  })
+})
+
 describe('Storage', () => {
   it('needs its binding, and passes everything on', async () => {
     const put: unknown[] = []
@@ -134,6 +166,7 @@ describe('outside a request', () => {
     await expect(Database.sql`select 1`).rejects.toThrow(/^Database was used outside a request/)
     await expect(Database.$asService().query('select 1')).rejects.toBeInstanceOf(OutsideRequest)
     await expect(Auth.rolesOf('usr_1')).rejects.toThrow(new OutsideRequest('Auth'))
+    await expect(Notifications.send({ to: 'a', template: 'b' })).rejects.toThrow(new OutsideRequest('Notifications'))
     await expect(Storage.get('a')).rejects.toThrow(new OutsideRequest('Storage'))
   })
 

@@ -90,6 +90,8 @@ const allowed: Record<string, string[]> = {
     'jose',
     'nodemailer',
     'node:crypto',
+    'node:net',
+    'node:tls',
     'oauth4webapi',
     'otpauth',
     'uqr',

@@ -4,6 +4,7 @@ import { ProvidersModule } from '../providers/module.ts'
 import { SettingsModule } from '../settings/module.ts'
 import { UsersModule } from '../users/module.ts'
 import { MailAdmission } from './admission.ts'
+import { Catalogue } from './catalogue.ts'
 import { Delivery } from './delivery.ts'
 import { Notices } from './notices.ts'
 import { Outbox } from './outbox.ts'
@@ -14,6 +15,6 @@ import { OneTimeTokens } from './tokens.ts'
 /** Messages: queued with what causes them, sent after the commit, tried again until they are taken. */
 @Module({
   imports: [LimitsModule, ProvidersModule, SettingsModule, UsersModule],
-  providers: [Delivery, MailAdmission, Notices, OneTimeTokens, Outbox, Preparation, Senders],
+  providers: [Catalogue, Delivery, MailAdmission, Notices, OneTimeTokens, Outbox, Preparation, Senders],
 })
 export class MailModule {}

@@ -2,18 +2,19 @@
 import { Injectable } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
+import type { TemplateParts } from '../../wire/templates.ts'
 import { type PhoneSettings, PhoneSettingsReader } from '../providers/phone-settings.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import type { Sql } from '../shared/sql.ts'
 import { baseUrl } from '../shared/urls.ts'
 import { type User, Users } from '../users/rows.ts'
+import { Catalogue, type KnownTemplate, partsOf } from './catalogue.ts'
 import type { QueuedMessage } from './outbox.ts'
-import { fill, type Parts, type Variables } from './render.ts'
-import { type Template, type TemplateKey, templates } from './templates.ts'
+import { fill, type Variables } from './render.ts'
 import { OneTimeTokens, type Purpose } from './tokens.ts'
 
 /** Seconds that the link of a message is valid. A link has 256 random bits, so it may live longer than a code. */
-const linkSeconds = 3_600
+export const linkSeconds = 3_600
 /** Seconds that a code is valid: the most that OWASP ASVS 6.5.5 allows. */
 const codeSeconds = 600
 /** Seconds in which the owner of an address may take back its change: mail of a holiday week is read. */
@@ -60,6 +61,7 @@ const tokensOf: Partial<Record<string, { purpose: Purpose; path: string; variabl
 @Injectable()
 export class Preparation {
   constructor(
+    private readonly catalogue: Catalogue,
     private readonly phoneSettings: PhoneSettingsReader,
     private readonly providers: ProviderStates,
     private readonly tokens: OneTimeTokens,
@@ -68,39 +70,26 @@ export class Preparation {
 
   /** @param sql of a short transaction. @returns `undefined` where there is no reason for the message any more. */
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
-    const { id, template, channel, recipient } = message
+    const { channel } = message
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
     const common = { ...commonValues(settings, message, user), ...message.variables }
     if (channel === 'sms') return this.prepareText(message, common, sql)
-    const parts = await this.partsOf(template, sql)
-    if (!parts) return undefined
-    const { subject, html, text } = fill(parts, { ...common, ...(await this.action(message, user, settings, sql)) })
-    const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
-    return {
-      id,
-      template,
-      channel,
-      to: recipient,
-      from,
-      reply_to: settings.mail?.reply_to ?? null,
-      subject,
-      text,
-      html,
-    }
+    const template = await this.catalogue.find(message.template, sql)
+    if (!template) return undefined
+    const variables = { ...common, ...(await this.action(message, user, settings, sql)) }
+    return composed(message, partsOf(template), variables, mailSender(settings))
   }
 
   private async prepareText(message: QueuedMessage, common: Variables, sql: Sql): Promise<Message | undefined> {
-    const { id, template, recipient } = message
     const phone = await this.phoneSettings.read(sql)
-    const purpose = codesOf.get(template)
+    const purpose = codesOf.get(message.template)
     if (purpose && !(await this.providers.isEnabled('phone', sql))) return undefined
     const chosen = purpose === 'phone_sign_in' ? await this.chosenText(phone.template_key, sql) : undefined
-    const parts = chosen ?? (await this.partsOf(template, sql))
-    if (!parts) return undefined
-    const { text } = fill(parts, { ...common, ...(purpose && (await this.code(purpose, message, phone, sql))) })
-    const rest = { from: phone.from ?? '', reply_to: null, subject: '', html: '' }
-    return { id, template, channel: 'sms', to: recipient, text, ...rest }
+    const template = chosen ?? (await this.catalogue.find(message.template, sql))
+    if (!template) return undefined
+    const variables = { ...common, ...(purpose && (await this.code(purpose, message, phone, sql))) }
+    return composed(message, partsOf(template), variables, textSender(phone))
   }
 
   private async code(
@@ -114,21 +103,10 @@ export class Preparation {
     return { code, expires_minutes: String(Math.ceil(seconds / 60)) }
   }
 
-  /** The stored template that the phone settings name for sign-in. @returns `undefined` for one that is no text with a code. */
-  private async chosenText(key: string, sql: Sql): Promise<Parts | undefined> {
-    if (Object.hasOwn(templates, key) && templates[key as TemplateKey].channel !== 'sms') return undefined
-    const [stored] = await sql<{ body: string }>`select body from auth.templates where key = ${key}`
-    const hasCode = stored !== undefined && /\{\{\s*code\s*\}\}/.test(stored.body)
-    return hasCode ? { channel: 'sms', subject: null, body: stored.body, body_text: null } : undefined
-  }
-
-  /** The template as it was changed, or the built-in one. */
-  private async partsOf(key: string, sql: Sql): Promise<Parts | undefined> {
-    const [changed] = await sql<
-      Omit<Parts, 'channel'>
-    >`select subject, body, body_text from auth.templates where key = ${key}`
-    const builtIn: Template | undefined = Object.hasOwn(templates, key) ? templates[key as TemplateKey] : undefined
-    return builtIn && { ...builtIn, ...changed }
+  /** The template that the phone settings name for sign-in. @returns `undefined` for one that is no text with a code. */
+  private async chosenText(key: string, sql: Sql): Promise<KnownTemplate | undefined> {
+    const template = await this.catalogue.find(key, sql)
+    return template?.channel === 'sms' && /\{\{\s*code\s*\}\}/.test(partsOf(template).body) ? template : undefined
   }
 
   private userOf({ user_id, recipient, channel }: QueuedMessage, sql: Sql): Promise<User | undefined> {
@@ -157,6 +135,27 @@ export class Preparation {
   }
 }
 
+/** Who a message comes from. */
+type Sender = Pick<Message, 'from' | 'reply_to'>
+
+/** A message of a filled template. */
+export function composed(
+  { id, template, channel, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'channel' | 'recipient'>,
+  parts: TemplateParts,
+  variables: Variables,
+  sender: Sender,
+): Message {
+  return { id, template, channel, to: recipient, ...sender, ...fill(parts, variables) }
+}
+
+export function mailSender(settings: Settings): Sender {
+  return { from: settings.mail?.from ?? `no-reply@${hostOf(settings)}`, reply_to: settings.mail?.reply_to ?? null }
+}
+
+export function textSender({ from }: PhoneSettings): Sender {
+  return { from: from ?? '', reply_to: null }
+}
+
 /** Whether the message still has a reason: since it was queued, the account may have changed, or there never was one. */
 function isWanted({ template, recipient, user_id, created_at }: QueuedMessage, user: User | undefined): boolean {
   if (codesOf.has(template) && Date.now() - created_at.getTime() > longestWaitMs) return false
@@ -180,7 +179,12 @@ export function siteName(settings: Settings): string {
   return settings.site_name ?? hostOf(settings)
 }
 
-function commonValues(settings: Settings, { channel, recipient }: QueuedMessage, user: User | undefined): Variables {
+/** Values of the variables that every template may use. */
+export function commonValues(
+  settings: Settings,
+  { channel, recipient }: Pick<QueuedMessage, 'channel' | 'recipient'>,
+  user: User | undefined,
+): Variables {
   return {
     site_name: siteName(settings),
     site_url: linkBase(settings),

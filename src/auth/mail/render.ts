@@ -1,7 +1,6 @@
 /** Fills a template in. A template has variables and no logic: `{{name}}`. */
-
-/** A variable in a template. Blanks beside the name are allowed. */
-const variable = /\{\{\s*([a-z][a-z0-9_]*)\s*\}\}/g
+import { addressOffsets, mailHref, textOfHtml } from '../../wire/mail-html.ts'
+import { replaceVariables, type TemplateParts } from '../../wire/templates.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -11,51 +10,23 @@ export interface Filled {
   text: string
 }
 
-/** The parts of a template that are filled in. */
-export interface Parts {
-  channel: 'email' | 'sms'
-  subject: string | null
-  body: string
-  body_text: string | null
-}
-
 /** Values are escaped in HTML. In the subject, line breaks become blanks, so that a value adds no header. */
-export function fill({ channel, subject, body, body_text }: Parts, values: Variables): Filled {
-  const line = replaced(subject ?? '', values, (value) => value)
-    .replaceAll(/[\x00-\x1f\x7f\u2028\u2029]+/g, ' ')
-    .trim()
-  const plain = (text: string) => replaced(text, values, (value) => value)
+export function fill({ channel, subject, body, body_text }: TemplateParts, values: Variables): Filled {
+  const read = (name: string) => (Object.hasOwn(values, name) ? values[name]! : '')
+  const plain = (text: string) => replaceVariables(text, read)
   if (channel === 'sms') return { subject: '', html: '', text: plain(body) }
-  const html = replaced(body, values, escaped)
-  return { subject: line, html: framed(html, values), text: body_text === null ? textOf(html) : plain(body_text) }
-}
-
-function replaced(text: string, values: Variables, encode: (value: string) => string): string {
-  return text.replaceAll(variable, (_, name: string) => encode(Object.hasOwn(values, name) ? values[name]! : ''))
+  const addresses = addressOffsets(body)
+  const html = replaceVariables(body, (name, at) => escaped(addresses.has(at) ? mailHref(read(name)) : read(name)))
+  const line = plain(subject ?? '')
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+  return { subject: line, html: framed(html, values), text: body_text === null ? textOfHtml(html) : plain(body_text) }
 }
 
 /** Also right within an attribute in quotes. */
 function escaped(value: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return value.replaceAll(/[&<>"']/g, (character) => entities[character]!)
-}
-
-/** Plain text of HTML, for templates that were changed without one. Addresses of links stay. */
-function textOf(html: string): string {
-  const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' }
-  return html
-    .replaceAll(/<(style|script|title)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, '')
-    .replaceAll(
-      /<a\b[^>]*\bhref="([^"]*)"[^>]*>([\s\S]*?)<\/a\s*>/gi,
-      (_, href: string, label: string) => `${label}: ${href}`,
-    )
-    .replaceAll(/<br\s*\/?>/gi, '\n')
-    .replaceAll(/<\/(?:p|div|h[1-6]|li|tr)\s*>/gi, '\n\n')
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => entities[name]!)
-    .replaceAll(/[ \t]+/g, ' ')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim()
 }
 
 /** The frame of a mail: one column, the style within, no image. Mail programs in dark mode invert it themselves. */

@@ -1,13 +1,13 @@
 /** The built-in templates of messages. This is the whole list. */
-
-/** Variables that every template may use. */
-export const commonVariables = ['site_name', 'site_url', 'email', 'user_id', 'locale', 'support_email'] as const
+import { type builtInTemplates, commonVariables, type TemplateVariable } from '../../wire/templates.ts'
 
 /** Variables of a message with which the reader acts. `code_minutes` is how long the code is valid, `expires_minutes` the link. */
 const actionVariables = ['action_url', 'code', 'expires_minutes', 'code_minutes'] as const
 
 /** Variables of a security notice: from where the change was made. */
 const noticeVariables = ['device', 'ip', 'occurred_at'] as const
+
+export type TemplateKey = (typeof builtInTemplates)[number]
 
 export interface Template {
   channel: 'email' | 'sms'
@@ -206,11 +206,47 @@ export const templates = {
   ),
   phone_otp: text('{{code}} is your code for {{site_name}}. Give it to no one.'),
   phone_change_otp: text('{{code}} confirms your new phone number for {{site_name}}. Give it to no one.'),
-} as const satisfies Record<string, Template>
+} as const satisfies Record<TemplateKey, Template>
 
-export type TemplateKey = keyof typeof templates
-
-/** @returns the names of all variables that a template may use. */
-export function variablesOf({ required, optional }: Pick<Template, 'required' | 'optional'>): string[] {
-  return [...new Set([...required, ...optional, ...commonVariables])]
+/** Examples of the values of variables. The links lead to a domain that is reserved for examples, and the code opens nothing. */
+const examples: Record<string, string> = {
+  site_name: 'Example',
+  site_url: 'https://example.com',
+  email: 'ada@example.com',
+  user_id: 'usr_00000000000000000000000000',
+  locale: 'en',
+  support_email: 'support@example.com',
+  action_url: 'https://example.com/?token=example',
+  undo_url: 'https://example.com/?token=example',
+  revoke_url: 'https://example.com/sessions',
+  sign_in_url: 'https://example.com',
+  code: '000000',
+  expires_minutes: '60',
+  code_minutes: '10',
+  unlock_minutes: '15',
+  device: 'Firefox on Linux',
+  ip: '192.0.2.1',
+  country: 'DE',
+  occurred_at: '2026-01-31 12:00 UTC',
+  inviter_name: 'Grace Hopper',
+  old_email: 'ada@example.com',
+  new_email: 'ada@example.org',
+  phone: '+15550100000',
+  provider_name: 'Google',
+  factor_type: 'authenticator app',
+  actor: 'you',
+  remaining: '9',
 }
+
+/** Variables of a built-in template beside the common ones. */
+export function variablesOf({ required, optional }: Pick<Template, 'required' | 'optional'>): TemplateVariable[] {
+  const isCommon = (name: string) => commonVariables.some((common) => common === name)
+  const names = [...new Set([...required, ...optional])].filter((name) => !isCommon(name))
+  return names.map((name) => ({ name, required: required.includes(name), example: examples[name] ?? name }))
+}
+
+export const commonExamples: readonly TemplateVariable[] = commonVariables.map((name) => ({
+  name,
+  required: false,
+  example: examples[name]!,
+}))

@@ -1,5 +1,6 @@
 import { Body, Controller, Database, Get, HttpError, Log, Param, Post, Query, Req, RequestId } from '@stack/backend'
 import type * as v from 'valibot'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import { type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Pages } from '../pages/show.ts'
@@ -12,7 +13,7 @@ import { authError } from '../shared/errors.ts'
 import { readAnswer } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { Beginning } from './beginning.ts'
-import { type OAuthProvider, originOf, type ProviderClient } from './client.ts'
+import { originOf, type ProviderClient } from './client.ts'
 import { discover } from './discovery.ts'
 import { requireProvider } from './endpoints.ts'
 import { personFrom, verifyNative } from './id-token.ts'
@@ -171,7 +172,7 @@ export class OAuthController {
     const begun = state.length === 1 && state[0] !== '' ? await this.open(provider, state[0]!) : undefined
     if (!begun) return this.pages.signInFailed(authError('invalid_state'))
     const { flow, client, fault, credential } = begun
-    if (fault) return this.pages.signInFailed(fault)
+    if (fault) return this.pages.signInFailed(authError('invalid_redirect'))
     if (client instanceof HttpError) return this.sendBack(flow, client, from)
     const refusal = providerError(provider, parameters)
     if (refusal) return this.sendBack(flow, refusal, from)

@@ -40,6 +40,7 @@ export const authErrors = {
   sign_up_refused: { status: 422, description: 'the sign-up was refused' },
   user_disabled: { status: 403, description: 'this account is disabled' },
   not_anonymous: { status: 409, description: 'this session belongs to an account already' },
+  sender_not_configured: { status: 409, description: 'nothing can be sent: set "mail" in the settings first' },
   session_not_found: { status: 404, description: 'there is no such session' },
   invalid_cursor: {
     status: 400,
@@ -53,6 +54,11 @@ export const authErrors = {
   role_not_defined: { status: 404, description: 'there is no such role' },
   vault_full: { status: 409, description: 'the vault is full: remove unused secrets, or store large values elsewhere' },
   invalid_secret: { status: 400, description: 'the secret is not valid' },
+  template_not_found: { status: 404, description: 'there is no such template' },
+  invalid_template: { status: 422, description: 'the template is not valid' },
+  too_many_templates: { status: 409, description: 'no more templates can be declared: remove unused ones' },
+  invalid_message: { status: 422, description: 'the message is not valid' },
+  sender_failed: { status: 502, description: 'the sender did not take the message' },
   provider_not_found: { status: 404, description: 'there is no such provider' },
   provider_disabled: { status: 403, description: 'this way to sign in is switched off here' },
   invalid_provider_config: { status: 400, description: 'the configuration of the provider is not valid' },
@@ -72,4 +78,10 @@ export function authError(
   details: HttpError['details'] = {},
 ): HttpError {
   return new HttpError(authErrors[code].status, code, description, details)
+}
+
+/** @returns the error of a value that its schema cannot refuse, because the fault shows only beside other values. */
+export function invalidRequest(path: string, reason: string): HttpError {
+  const description = `the request is not valid: ${path}: ${reason}`
+  return new HttpError(400, 'invalid_request', description, { fields: [{ path, reason }] })
 }

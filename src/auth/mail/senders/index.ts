@@ -3,10 +3,14 @@ import { Database, Injectable, Log, Secrets } from '@stack/backend'
 import type { Message } from '../../../wire/message.ts'
 import type { ProviderName } from '../../../wire/providers.ts'
 import type { MailSettings, Settings } from '../../../wire/settings.ts'
+import type { Channel } from '../../../wire/templates.ts'
 import { Credentials } from '../../providers/credentials.ts'
 import { PhoneSettingsReader } from '../../providers/phone-settings.ts'
+import type { Sql } from '../../shared/sql.ts'
 import { SendFailed } from './failure.ts'
 import { sendByHttp } from './http.ts'
+
+type Transport = MailSettings['transport'] | 'mailbox'
 
 @Injectable()
 export class Senders {
@@ -16,8 +20,11 @@ export class Senders {
   ) {}
 
   /** @returns the name of the transport, or `undefined` where nothing can be sent. */
-  transportOf({ mail }: Settings): MailSettings['transport'] | 'mailbox' | undefined {
-    return mail?.transport ?? (mailbox() === undefined ? undefined : 'mailbox')
+  async transportOf(channel: Channel, { mail }: Settings, sql: Sql): Promise<Transport | undefined> {
+    const captured = mailbox() === undefined ? undefined : 'mailbox'
+    if (channel === 'email') return mail?.transport ?? captured
+    const { driver } = await this.phoneSettings.read(sql)
+    return driver === 'console' ? (captured ?? driver) : (driver ?? captured)
   }
 
   /** Sends one message. No connection of the database is held meanwhile. @throws SendFailed */

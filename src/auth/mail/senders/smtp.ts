@@ -1,4 +1,6 @@
 /** Sends mail over SMTP (RFC 5321). Loaded when the first mail is sent: the library is larger than the rest of the worker. */
+import { connect as connectPlain, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import type { Message } from '../../../wire/message.ts'
 import type { MailSettings } from '../../../wire/settings.ts'
@@ -19,10 +21,20 @@ export async function sendBySmtp(
   { host, port, security = 'starttls', username }: Extract<MailSettings, { transport: 'smtp' }>,
   password: string | undefined,
 ): Promise<void> {
+  const isSecure = security === 'tls'
+  let socket: Socket | undefined
   const transport = createTransport({
+    // the library itself would ask a name server of the internet, which knows no name of a private network
+    getSocket(_options, callback) {
+      socket = isSecure ? connectTls({ host, port, servername: host }) : connectPlain({ host, port })
+      socket.once('error', (error) => callback(error, {}))
+      socket.once(isSecure ? 'secureConnect' : 'connect', () =>
+        callback(null, { connection: socket, secured: isSecure }),
+      )
+    },
     host,
     port,
-    secure: security === 'tls',
+    secure: isSecure,
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
     ...(username === undefined ? {} : { auth: { user: username, pass: password ?? '' } }),
@@ -46,11 +58,21 @@ export async function sendBySmtp(
   } catch (error) {
     const { responseCode = 0, response, command = '', message } = error as ServerError
     const isFinal = responseCode >= 500 && /^(?:MAIL FROM|RCPT TO|DATA)/.test(command)
-    throw new SendFailed(oneLine(response ?? message), isFinal)
+    throw new SendFailed(oneLine(response ?? explained(message)), isFinal)
   } finally {
     clearTimeout(timer)
     transport.close()
+    socket?.destroy()
   }
+}
+
+/** The Workers runtime names no reason for a connection that fails, and takes a failed handshake for a fault of its own. */
+function explained(message: string): string {
+  const distrust = 'its certificate is not trusted or names another host'
+  if (/^internal error; reference/.test(message)) return `TLS with the server failed: ${distrust}`
+  return /cannot connect to the specified address/.test(message)
+    ? `the server cannot be reached, or ${distrust}`
+    : message
 }
 
 /** Splits `Name <address>`, which the settings have checked. */
