@@ -172,7 +172,7 @@ export class OAuthController {
     const begun = state.length === 1 && state[0] !== '' ? await this.open(provider, state[0]!) : undefined
     if (!begun) return this.pages.signInFailed(authError('invalid_state'))
     const { flow, client, fault, credential } = begun
-    if (fault) return this.pages.signInFailed(fault)
+    if (fault) return this.pages.signInFailed(authError('invalid_redirect'))
     if (client instanceof HttpError) return this.sendBack(flow, client, from)
     const refusal = providerError(provider, parameters)
     if (refusal) return this.sendBack(flow, refusal, from)
