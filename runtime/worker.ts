@@ -70,13 +70,11 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const body = await readBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
     return inTransaction(call, database, async () => {
-      const grants = identity && route.readsGrants ? await database.readGrants() : null
+      const grants =
+        identity && route.readsGrants ? await database.readGrants(route.gate.serviceRole !== undefined) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
-      if (route.gate.serviceRole !== undefined) {
-        management!.requireKnownParameters(call, route.parameters)
-        await database.release() // the handler may wait for another server: no connection is held meanwhile
-      }
+      if (route.gate.serviceRole !== undefined) management!.requireKnownParameters(call, route.parameters)
       const user = identity && grants && userOf(identity, grants.roles)
       const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)

@@ -17,7 +17,6 @@ export function withoutDatabase(): RequestDatabase {
     service: queries,
     apart: () => Promise.reject(new Error('this worker was built without a database')),
     readGrants: rejected,
-    release: async () => {},
     commit: async () => {},
     rollback: async () => {},
   }

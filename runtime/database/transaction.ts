@@ -20,11 +20,11 @@ export interface RequestDatabase {
   /**
    * @returns `null` when the session of the token was ended. The transaction is rolled back then, and what the handler asks
    * of the database runs as an anonymous caller.
+   * @param isAlone ends the caller's transaction with this reading: a route that administers may wait for another server, and holds no
+   * connection meanwhile. The next use of the transaction opens another one.
    * @throws Unavailable
    */
-  readGrants(): Promise<Grants | null>
-  /** Ends the caller's transaction, which has only read so far. Its next use opens another one. */
-  release(): Promise<void>
+  readGrants(isAlone: boolean): Promise<Grants | null>
   /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
@@ -75,23 +75,19 @@ export function createRequestDatabase(
       }
     },
 
-    async readGrants() {
+    async readGrants(isAlone) {
       const { context, isWithoutUser } = await theCaller().begin()
       if (isWithoutUser) {
         identity = null
         return null
       }
+      if (context && !context.session_ended && !isAlone) return context
       if (!context) return noGrants
+      await caller?.finish('ROLLBACK')
+      caller = undefined
       if (!context.session_ended) return context
       identity = null
-      await caller?.finish('ROLLBACK')
-      caller = undefined
       return null
-    },
-
-    async release() {
-      await caller?.finish('ROLLBACK')
-      caller = undefined
     },
 
     async commit() {

@@ -135,7 +135,8 @@ export function checkMailHtml(html: string, variables: readonly number[]): HtmlF
     const inside: number[] = []
     while (next < variables.length && variables[next]! < token.end) inside.push(variables[next++]!)
     if (!token.isClosed) faults.push({ at: token.start, reason: `${labelOf(token)} has no end` })
-    if (refusedElements.has(token.name)) faults.push({ at: token.start, reason: refusalOf(token.name) })
+    if (token.kind === 'open' && refusedElements.has(token.name))
+      faults.push({ at: token.start, reason: refusalOf(token.name) })
     faults.push(...token.attributes.flatMap(attributeFaults))
     for (const at of inside) {
       const attribute = token.attributes.find(

@@ -118,6 +118,11 @@ function usesOf(text: string): Use[] {
   return uses
 }
 
+/** Whether the text shows a variable. */
+export function usesVariable(text: string, name: string): boolean {
+  return usesOf(text).some((use) => use.name === name)
+}
+
 /** Replaces each variable. @param read gets its name, and its offset in the text. */
 export function replaceVariables(text: string, read: (name: string, at: number) => string): string {
   let result = ''

@@ -222,7 +222,7 @@ export class AccountsController {
       if (user.disabled_at)
         throw new HttpError(409, 'conflict', 'this user is disabled, and gets no mail: enable them first')
       const { document } = await this.settings.read(sql)
-      if (this.senders.transportOf(document) === undefined) throw authError('sender_not_configured')
+      if (!(await this.senders.transportOf(document, 'email', sql))) throw authError('sender_not_configured')
       return { email: user.email, refused: await this.limits.take(sql, 'mail_per_recipient', user.email, document) }
     })
     if (refused) throw refused

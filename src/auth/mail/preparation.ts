@@ -2,7 +2,7 @@
 import { Injectable } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
-import type { TemplateParts } from '../../wire/templates.ts'
+import { type TemplateParts, usesVariable } from '../../wire/templates.ts'
 import { type PhoneSettings, PhoneSettingsReader } from '../providers/phone-settings.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import type { Sql } from '../shared/sql.ts'
@@ -70,15 +70,14 @@ export class Preparation {
 
   /** @param sql of a short transaction. @returns `undefined` where there is no reason for the message any more. */
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
-    const { channel } = message
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
     const common = { ...commonValues(settings, message, user), ...message.variables }
-    if (channel === 'sms') return this.prepareText(message, common, sql)
+    if (message.channel === 'sms') return this.prepareText(message, common, sql)
     const template = await this.catalogue.find(message.template, sql)
     if (!template) return undefined
     const variables = { ...common, ...(await this.action(message, user, settings, sql)) }
-    return composed(message, partsOf(template), variables, mailSender(settings))
+    return composed(message, partsOf(template), variables, settings)
   }
 
   private async prepareText(message: QueuedMessage, common: Variables, sql: Sql): Promise<Message | undefined> {
@@ -89,7 +88,7 @@ export class Preparation {
     const template = chosen ?? (await this.catalogue.find(message.template, sql))
     if (!template) return undefined
     const variables = { ...common, ...(purpose && (await this.code(purpose, message, phone, sql))) }
-    return composed(message, partsOf(template), variables, textSender(phone))
+    return composedText(message, partsOf(template), variables, phone)
   }
 
   private async code(
@@ -106,7 +105,8 @@ export class Preparation {
   /** The template that the phone settings name for sign-in. @returns `undefined` for one that is no text with a code. */
   private async chosenText(key: string, sql: Sql): Promise<KnownTemplate | undefined> {
     const template = await this.catalogue.find(key, sql)
-    return template?.channel === 'sms' && /\{\{\s*code\s*\}\}/.test(partsOf(template).body) ? template : undefined
+    const isText = template?.channel === 'sms' && usesVariable(partsOf(template).body, 'code')
+    return isText ? template : undefined
   }
 
   private userOf({ user_id, recipient, channel }: QueuedMessage, sql: Sql): Promise<User | undefined> {
@@ -135,25 +135,27 @@ export class Preparation {
   }
 }
 
-/** Who a message comes from. */
-type Sender = Pick<Message, 'from' | 'reply_to'>
-
-/** A message of a filled template. */
+/** A mail of a filled template. */
 export function composed(
-  { id, template, channel, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'channel' | 'recipient'>,
+  { id, template, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'recipient'>,
   parts: TemplateParts,
   variables: Variables,
-  sender: Sender,
+  settings: Settings,
 ): Message {
-  return { id, template, channel, to: recipient, ...sender, ...fill(parts, variables) }
+  const from = settings.mail?.from ?? `no-reply@${hostOf(settings)}`
+  const reply_to = settings.mail?.reply_to ?? null
+  return { id, template, channel: 'email', to: recipient, from, reply_to, ...fill(parts, variables) }
 }
 
-export function mailSender(settings: Settings): Sender {
-  return { from: settings.mail?.from ?? `no-reply@${hostOf(settings)}`, reply_to: settings.mail?.reply_to ?? null }
-}
-
-export function textSender({ from }: PhoneSettings): Sender {
-  return { from: from ?? '', reply_to: null }
+/** A text message of a filled template. */
+export function composedText(
+  { id, template, recipient }: Pick<QueuedMessage, 'id' | 'template' | 'recipient'>,
+  parts: TemplateParts,
+  variables: Variables,
+  { from }: PhoneSettings,
+): Message {
+  const { text } = fill(parts, variables)
+  return { id, template, channel: 'sms', to: recipient, from: from ?? '', reply_to: null, subject: '', text, html: '' }
 }
 
 /** Whether the message still has a reason: since it was queued, the account may have changed, or there never was one. */

@@ -51,7 +51,7 @@ export class MessagesController {
     const { channel } = template
     const recipient = userId.test(to) ? await this.recipientOf(to, channel, sql) : requireRecipient(to, channel)
     const { document } = await this.settings.read(sql)
-    if (!(await this.senders.transportOf(channel, document, sql))) throw authError('sender_not_configured')
+    if (!(await this.senders.transportOf(document, channel, sql))) throw authError('sender_not_configured')
     const refused =
       (await this.limits.take(sql, 'message_per_recipient', recipient, document)) ??
       (await this.limits.take(sql, 'messages', 'all', document))

@@ -21,7 +21,7 @@ export interface ShownTemplate extends ListedTemplate {
   body: string
   body_text: string | null
   default: Texts
-  /** What does not fit any more, because the project has declared other variables since the texts were changed. */
+  /** Faults of changed texts: the project may have declared other variables since. */
   problems: string[]
 }
 

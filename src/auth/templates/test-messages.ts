@@ -5,7 +5,7 @@ import type { Settings } from '../../wire/settings.ts'
 import { Audit, type Entry } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Catalogue, examplesOf, partsOf } from '../mail/catalogue.ts'
-import { commonValues, composed, mailSender, textSender } from '../mail/preparation.ts'
+import { commonValues, composed, composedText } from '../mail/preparation.ts'
 import { requireRecipient } from '../mail/recipients.ts'
 import { SendFailed } from '../mail/senders/failure.ts'
 import { Senders } from '../mail/senders/index.ts'
@@ -61,13 +61,16 @@ export class TestMessages {
       const recipient = requireRecipient(to, channel)
       if (asked !== locale) throw invalidRequest('locale', `the template has the locale "${locale}" alone`)
       const { document: settings } = await this.settings.read(sql)
-      const transport = await this.senders.transportOf(channel, settings, sql)
+      const transport = await this.senders.transportOf(settings, channel, sql)
       if (!transport) throw authError('sender_not_configured')
       const examples = examplesOf(template)
-      const queued = { id: newId('msg_'), template: template.key, channel, recipient }
-      const values = { ...examples, ...commonValues(settings, queued, undefined), user_id: examples['user_id']! }
-      const sender = channel === 'sms' ? textSender(await this.phoneSettings.read(sql)) : mailSender(settings)
-      const message: Message = composed(queued, partsOf(template), values, sender)
+      const common = commonValues(settings, { channel, recipient }, undefined)
+      const values = { ...examples, ...common, user_id: examples['user_id']! }
+      const [queued, parts] = [{ id: newId('msg_'), template: template.key, recipient }, partsOf(template)]
+      const message: Message =
+        channel === 'email'
+          ? composed(queued, parts, values, settings)
+          : composedText(queued, parts, values, await this.phoneSettings.read(sql))
       return { message, settings, transport, refused: await this.count(recipient, settings, sql) }
     })
   }

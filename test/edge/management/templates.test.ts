@@ -167,7 +167,7 @@ describe('a template', () => {
         { path: 'subject', line: 1, column: 2, reason: expect.stringContaining('one line') },
       ],
       [{ subject: '' }, { path: 'subject', line: 1, column: 1, reason: expect.stringContaining('needs a subject') }],
-      [{ body_text: 'a\u0000' }, { path: 'body_text', line: 1, column: 2, reason: expect.stringContaining('control') }],
+      [{ body_text: 'a\u0001' }, { path: 'body_text', line: 1, column: 2, reason: expect.stringContaining('control') }],
       [{ body: 'x'.repeat(65_537) }, { path: 'body', line: 1, column: 1, reason: expect.stringContaining('65536') }],
     ]),
   )('refuses %s', async (_title, change, field) => {

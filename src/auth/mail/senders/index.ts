@@ -20,11 +20,11 @@ export class Senders {
   ) {}
 
   /** @returns the name of the transport, or `undefined` where nothing can be sent. */
-  async transportOf(channel: Channel, { mail }: Settings, sql: Sql): Promise<Transport | undefined> {
+  async transportOf({ mail }: Settings, channel: Channel, sql: Sql): Promise<Transport | undefined> {
     const captured = mailbox() === undefined ? undefined : 'mailbox'
     if (channel === 'email') return mail?.transport ?? captured
     const { driver } = await this.phoneSettings.read(sql)
-    return driver === 'console' ? (captured ?? driver) : (driver ?? captured)
+    return driver === 'http' ? driver : (captured ?? driver)
   }
 
   /** Sends one message. No connection of the database is held meanwhile. @throws SendFailed */
