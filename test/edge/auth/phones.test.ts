@@ -766,6 +766,12 @@ describe('messages cost money, so', () => {
 describe('what a text message says', () => {
   const store = (key: string, body: string) =>
     shop.sql('insert into auth.templates (key, body) values ($1, $2)', [key, body])
+  const declare = (key: string, body: string) =>
+    shop.sql(
+      `insert into auth.project_templates (key, channel, body, variables) values ($1, 'sms', $2, '[{ "name": "code" }]')
+        on conflict (key) do update set body = excluded.body`,
+      [key, body],
+    )
 
   it('is the built-in text, a changed one, or the one that the settings name', async () => {
     await settings({ site_name: 'Shop' })
@@ -775,8 +781,8 @@ describe('what a text message says', () => {
       async () => {},
       () => store('phone_otp', 'Code {{code}} <{{expires_minutes}} min> & {{email}}|{{user_id}}'),
       () => phoneSettings(config),
-      () => store('our_code', 'No variable'),
-      () => shop.sql(`update auth.templates set body = 'Ours: {{ code }}' where key = 'our_code'`),
+      () => declare('our_code', 'No variable'),
+      () => declare('our_code', 'Ours: {{ code }}'),
       () => phoneSettings({ ...config, template_key: 'reset_password' }),
     ]) {
       await prepare()
