@@ -22,7 +22,10 @@ export async function builtModules(folder: string, source: string): Promise<Work
   return ['worker.js', ...others].map((name) => ({ name, contents: fs.readFileSync(path.join(out, name)) }))
 }
 
-/** Bundles and minifies a file, as the build does. @param define expressions that replace names which the file declares. */
+/**
+ * Bundles and minifies a file, as the build does. Compiled modules of WebAssembly stay modules of their own.
+ * @param define expressions that replace names which the file declares.
+ */
 export async function bundle(file: string, define: Record<string, string> = {}): Promise<WorkerModule[]> {
   const { outputFiles } = await esbuild.build({
     entryPoints: [file],
@@ -34,6 +37,15 @@ export async function bundle(file: string, define: Record<string, string> = {}):
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
     define,
+    loader: { '.wasm': 'copy' },
+    outdir: '/',
   })
-  return [{ name: 'worker.js', contents: outputFiles[0]!.contents }]
+  const [entry, ...others] = outputFiles.sort((one, other) => rank(one.path) - rank(other.path))
+  const modules = others.map(({ path: file, contents }) => ({ name: path.basename(file), contents }))
+  return [{ name: 'worker.js', contents: entry!.contents }, ...modules]
+}
+
+/** workerd takes the first module as the entry. */
+function rank(file: string): number {
+  return file.endsWith('.js') ? 0 : 1
 }

@@ -23,6 +23,19 @@ export type Job =
       count: number
       connections: number
     }
+  /** Sends each request once, in their order, and records each answer. The pause after it is for work behind the answer. */
+  | { what: 'each'; port: number; requests: readonly Parts[]; pauseMs: number }
+  /** Like `send`, but each request carries a token that the answer to the one before has replaced. */
+  | {
+      what: 'chain'
+      port: number
+      chains: readonly Chain[]
+      /** Source of a regular expression with the next token as its group. Without it the tokens stay. */
+      next?: string
+      expected: Expected
+      count: number
+      connections: number
+    }
   | { what: 'trickle'; port: number; head: Uint8Array; body: Uint8Array; expected: Expected; pauseMs: number }
   /** Sends one small request after the other, until the flag is set. */
   | { what: 'plain'; port: number; flag: Int32Array }
@@ -36,14 +49,30 @@ export interface Measured {
   medianMs: number
   slowestMs: number
   answers: number
+  /** The answers of a job `each`, in the order of its requests. */
+  each?: Recorded[]
+  /** The chains after a job `chain`, with their next tokens. */
+  chains?: Chain[]
+}
+
+export interface Chain {
+  token: string
+  /** The request before and after the token. All tokens have one length, so that the head states the right length of the body. */
+  around: readonly [string, string]
+}
+
+export interface Recorded extends Answer {
+  milliseconds: number
 }
 
 const plainRequest = Buffer.from('GET /plain HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
 
 async function run(job: Job): Promise<Measured> {
   if (job.what === 'send') return send(job)
+  if (job.what === 'chain') return chain(job)
   const connection = await connect(job.port)
   try {
+    if (job.what === 'each') return await each(connection, job)
     return await (job.what === 'trickle' ? trickle(connection, job) : plain(connection, job))
   } finally {
     connection.close()
@@ -63,6 +92,44 @@ async function send({ port, requests, expected, count, connections }: Job & { wh
   } finally {
     for (const connection of open) connection.close()
   }
+}
+
+async function chain({ port, next, ...job }: Job & { what: 'chain' }): Promise<Measured> {
+  const { expected, count, connections } = job
+  const open = await Promise.all(Array.from({ length: connections }, () => connect(port)))
+  const chains = [...job.chains]
+  try {
+    let sent = 0
+    const measured = await timed(async (expect) => {
+      const one = async (connection: Connection) => {
+        while (sent < count) {
+          sent++
+          const { token, around } = chains.shift()!
+          const answer = connection.ask([Buffer.from(around.join(token))])
+          await expect(answer, expected)
+          chains.push({ around, token: next === undefined ? token : new RegExp(next).exec((await answer).body)![1]! })
+        }
+      }
+      await Promise.all(open.map(one))
+    })
+    return { ...measured, chains }
+  } finally {
+    for (const connection of open) connection.close()
+  }
+}
+
+async function each(connection: Connection, { requests, pauseMs }: Job & { what: 'each' }): Promise<Measured> {
+  const recorded: Recorded[] = []
+  const measured = await timed(async (expect) => {
+    for (const parts of requests) {
+      const began = performance.now()
+      const answer = await connection.ask(parts)
+      recorded.push({ ...answer, milliseconds: performance.now() - began })
+      await expect(Promise.resolve(answer), answer)
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  })
+  return { ...measured, each: recorded }
 }
 
 function trickle(

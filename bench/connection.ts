@@ -59,13 +59,31 @@ export async function connect(port: number): Promise<Connection> {
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
-/** @returns `undefined` until the answer is complete. Every answer here states its length. */
+const endOfChunks = Buffer.from('\r\n0\r\n\r\n')
+
+/** @returns `undefined` until the answer is complete. Every answer here states its length or is chunked. */
 function answerIn(received: Buffer): Answer | undefined {
   const end = received.indexOf(endOfHead)
   if (end === -1) return undefined
   const head = received.toString('latin1', 0, end)
-  const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1])
-  const start = end + endOfHead.length
-  if (received.length < start + length) return undefined
-  return { status: Number(head.slice(9, 12)), body: received.toString('utf8', start) }
+  const status = Number(head.slice(9, 12))
+  const body = received.subarray(end + endOfHead.length)
+  if (/^transfer-encoding: *chunked/im.test(head)) {
+    if (!body.subarray(-endOfChunks.length).equals(endOfChunks)) return undefined
+    return { status, body: unchunked(body).toString('utf8') }
+  }
+  const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
+  return body.length < length ? undefined : { status, body: body.toString('utf8') }
+}
+
+/** Takes the chunks out of their framing (RFC 9112 section 7.1). */
+function unchunked(body: Buffer): Buffer {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const end = body.indexOf('\r\n', at)
+    const length = Number.parseInt(body.toString('latin1', at, end), 16)
+    if (!(length > 0)) return Buffer.concat(chunks)
+    chunks.push(body.subarray(end + 2, end + 2 + length))
+    at = end + 2 + length + 2
+  }
 }

@@ -1,10 +1,12 @@
 /** `npm run bench -- <name>`: compares each figure with a peer's of the same run, as a ratio. */
+import { benchAccounts } from './accounts/index.ts'
 import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchRequests } from './requests/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
 const benches: Record<string, () => Promise<void>> = {
+  accounts: benchAccounts,
   availability: benchAvailability,
   build: benchBuild,
   requests: benchRequests,

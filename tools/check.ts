@@ -35,6 +35,7 @@ const rooms = [
   'test/edge/hooks',
   'examples/orders',
   'bench',
+  'bench/accounts/workers',
   'bench/requests/workers',
 ]
 

@@ -65,4 +65,4 @@ Module({ controllers: [OtherController, PlainController, ProfileController], pro
 process.once('disconnect', () => process.exit()) // the bench has ended
 const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(), { logger: false })
 await app.listen(0, '127.0.0.1')
-process.send!(Number(new URL(await app.getUrl()).port))
+process.send!({ port: Number(new URL(await app.getUrl()).port) })

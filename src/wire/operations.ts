@@ -11,6 +11,7 @@ export const accounts = {
   remove: { method: 'DELETE', path: '/v1/management/auth/users/:id' },
   export: { method: 'GET', path: '/v1/management/auth/users/:id/export' },
   revokeCredentials: { method: 'POST', path: '/v1/management/auth/users/:id/credentials/revoke-all' },
+  resetPassword: { method: 'POST', path: '/v1/management/auth/users/:id/reset-password' },
 } as const
 
 export const anonymous = {

@@ -215,7 +215,8 @@ export class MockIssuer {
   #metadata(path: string): Record<string, unknown> {
     const directory = /^\/([^/]+)\/v2\.0\//.exec(path)?.[1]
     const isTemplate = directory === 'common' || directory === 'organizations'
-    const tenant = directory === 'consumers' ? '9188040d-6c67-4c5b-b112-36a304b66dad' : directory
+    const isId = /^[0-9a-f-]{36}$/.test(directory ?? '')
+    const tenant = directory === 'consumers' ? '9188040d-6c67-4c5b-b112-36a304b66dad' : isId ? directory : this.tenant
     const issuer = directory === undefined ? this.origin : `${this.origin}/${isTemplate ? '{tenantid}' : tenant}/v2.0`
     const body = {
       issuer,

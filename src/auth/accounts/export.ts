@@ -70,7 +70,7 @@ export class AccountExport {
       order by id desc limit ${mostRows + 1}`
   }
 
-  /** What the user did, and what was done to them. Where another person did it, their address and device are that person's data. */
+  /** Entries by the user and about the user. Where another person acted, the address and the device are that person's data. */
   private auditOf(id: string): Promise<object[]> {
     return inRequest`
       select id, occurred_at, event_type, outcome, reason, actor_type, target_type, target_id, session_id, changes, details,

@@ -1,6 +1,8 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { ConsentsModule } from '../consents/module.ts'
+import { LimitsModule } from '../limits/module.ts'
+import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
 import { PasswordsModule } from '../passwords/module.ts'
 import { RolesModule } from '../roles/module.ts'
@@ -16,6 +18,8 @@ import { Accounts } from './rows.ts'
   imports: [
     AuditModule,
     ConsentsModule,
+    LimitsModule,
+    MailModule,
     MfaModule,
     PasswordsModule,
     RolesModule,

@@ -4,6 +4,7 @@ import {
   Database,
   Delete,
   Get,
+  HttpError,
   OptionalUser,
   Param,
   Patch,
@@ -13,10 +14,17 @@ import {
   RequestId,
   type UserT,
 } from '@stack/backend'
+import type * as v from 'valibot'
 import { mailAddress } from '../../wire/mail-address.ts'
 import type { AuditEvent } from '../audit/events.ts'
 import { Audit, administering, type Entry } from '../audit/rows.ts'
+import { Limits } from '../limits/rows.ts'
+import { Delivery } from '../mail/delivery.ts'
+import { Notices, unnamed } from '../mail/notices.ts'
+import { linkSeconds } from '../mail/preparation.ts'
+import { Senders } from '../mail/senders/index.ts'
 import { Challenges, Factors, Recovery } from '../mfa/rows.ts'
+import { Breaches } from '../passwords/breaches.ts'
 import { hashPassword, importedHash, requirePasswordFits } from '../passwords/hash.ts'
 import { Passwords } from '../passwords/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
@@ -27,7 +35,7 @@ import { filterFault, type Listed, pageOf, requireOneOf } from '../shared/list.t
 import { Users } from '../users/rows.ts'
 import { AccountExport } from './export.ts'
 import { type Account, Accounts, type RevokedCredentials } from './rows.ts'
-import { type AccountChange, accountChange, type NewAccount, newAccount } from './schemas.ts'
+import { type AccountChange, accountChange, type NewAccount, newAccount, passwordReset } from './schemas.ts'
 
 /** Characters of the longest `query` of users: as many as an address has. */
 const longestQuery = 254
@@ -38,11 +46,16 @@ export class AccountsController {
   constructor(
     private readonly accounts: Accounts,
     private readonly audit: Audit,
+    private readonly breaches: Breaches,
     private readonly challenges: Challenges,
+    private readonly delivery: Delivery,
     private readonly exports: AccountExport,
     private readonly factors: Factors,
+    private readonly limits: Limits,
+    private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly recovery: Recovery,
+    private readonly senders: Senders,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly users: Users,
@@ -85,6 +98,7 @@ export class AccountsController {
     if (password !== undefined) {
       const { document } = await Database.$apart((sql) => this.settings.read(sql))
       requirePasswordFits(password, document)
+      await this.breaches.refuse(password, document)
       phc = await hashPassword(password)
     }
     const id = await this.accounts.create(account)
@@ -99,7 +113,7 @@ export class AccountsController {
     return this.found(id)
   }
 
-  /** What is left out stays. Disabling ends every session at once. */
+  /** A field that is left out keeps its value. Disabling ends every session at once. */
   @Patch(':id')
   async change(
     @Param('id') id: string,
@@ -108,9 +122,13 @@ export class AccountsController {
     @Req() request: Request,
     @RequestId() requestId: string,
   ): Promise<Account> {
-    const { changes, isDisabled } = await this.accounts.change(id, change)
+    const { changes, isDisabled, formerAddress } = await this.accounts.change(id, change)
     const by = administering(operator, request, requestId)
     if (changes.length > 0) await this.note('user.updated', id, by, { changes })
+    if (formerAddress !== undefined) {
+      const told = { new_email: change.email ?? 'removed' }
+      await this.notices.toUser({ id, email: formerAddress }, 'email_changed', unnamed, told)
+    }
     if (isDisabled) {
       const ended = await this.sessions.endAll(id, 'user_disabled')
       await this.note('user.disabled', id, by, { details: { sessions_ended: ended.length } })
@@ -174,6 +192,43 @@ export class AccountsController {
     return { user_id: id, revoked }
   }
 
+  /**
+   * Sends the user a mail with which to choose another password. The link is in no answer. Sessions end unless the body says otherwise, and
+   * the present password works until another one is chosen.
+   */
+  @Post(':id/reset-password', { status: 202 })
+  async resetPassword(
+    @Param('id') id: string,
+    @Body(passwordReset) { revoke_sessions }: v.InferOutput<typeof passwordReset>,
+    @OptionalUser() operator: UserT | null,
+    @Req() request: Request,
+    @RequestId() requestId: string,
+  ): Promise<{ status: 'sent'; expires_at: Date }> {
+    const email = await this.admitReset(id)
+    await this.users.hold(id)
+    const ended = revoke_sessions ? await this.sessions.endAll(id, 'revoked_all') : []
+    await this.delivery.queue({ template: 'reset_password', recipient: email, userId: id })
+    const details = { sessions_ended: ended.length }
+    await this.note('password.reset_requested', id, administering(operator, request, requestId), { details })
+    return { status: 'sent', expires_at: new Date(Date.now() + linkSeconds * 1_000) }
+  }
+
+  /** @returns the address that the mail goes to. @throws HttpError 404, 409 or 429 where none can be sent. */
+  private async admitReset(id: string): Promise<string> {
+    const { email, refused } = await Database.$apart(async (sql) => {
+      const user = await this.users.byId(id, sql)
+      if (!user) throw unknownUser(id)
+      if (user.email === null) throw new HttpError(409, 'conflict', 'this user has no email address')
+      if (user.disabled_at)
+        throw new HttpError(409, 'conflict', 'this user is disabled, and gets no mail: enable them first')
+      const { document } = await this.settings.read(sql)
+      if (!(await this.senders.transportOf(document, 'email', sql))) throw authError('sender_not_configured')
+      return { email: user.email, refused: await this.limits.take(sql, 'mail_per_recipient', user.email, document) }
+    })
+    if (refused) throw refused
+    return email
+  }
+
   /** @throws HttpError 404 `user_not_found` */
   private async found(id: string): Promise<Account> {
     const account = await this.accounts.byId(id)
@@ -182,7 +237,7 @@ export class AccountsController {
   }
 
   private note(
-    event: AuditEvent & `${'user' | 'credentials'}.${string}`,
+    event: AuditEvent & `${'user' | 'credentials' | 'password'}.${string}`,
     id: string,
     by: ReturnType<typeof administering>,
     more: Pick<Entry, 'changes' | 'details'> = {},

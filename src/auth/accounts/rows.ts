@@ -1,5 +1,6 @@
 import { Database, HttpError, Injectable } from '@stack/backend'
 import { newId } from '../../wire/ids.ts'
+import { Outbox } from '../mail/outbox.ts'
 import { type Change, changesBetween } from '../shared/changes.ts'
 import type { Position } from '../shared/cursor.ts'
 import { authError } from '../shared/errors.ts'
@@ -32,7 +33,7 @@ export interface AccountFilters {
   disabled: 'true' | 'false' | undefined
 }
 
-/** What was taken from a user by `POST /users/<id>/credentials/revoke-all`. */
+/** How many credentials of each kind `POST /users/<id>/credentials/revoke-all` took from a user. */
 export interface RevokedCredentials {
   password: number
   sessions: number
@@ -49,7 +50,10 @@ const behindAll = '\u{10ffff}'
 
 @Injectable()
 export class Accounts {
-  constructor(private readonly users: Users) {}
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly users: Users,
+  ) {}
 
   /** The newest first. With a `query` in the order of the addresses, or of the phone numbers: their index finds the beginning. */
   async list(
@@ -107,10 +111,13 @@ export class Accounts {
    * Changes the user, who is locked meanwhile. A new address or phone number is not confirmed unless the change says so, and makes one-time
    * tokens of the old one worthless.
    *
-   * @returns the differences, without `disabled`, and whether that has changed.
+   * @returns the differences, without `disabled`, whether that has changed, and the confirmed address that is not the user's any more.
    * @throws HttpError 409 `email_taken`, `phone_taken` or `conflict`, 400 `invalid_request`
    */
-  async change(id: string, change: AccountChange): Promise<{ changes: Change[]; isDisabled: boolean | undefined }> {
+  async change(
+    id: string,
+    change: AccountChange,
+  ): Promise<{ changes: Change[]; isDisabled?: boolean; formerAddress?: string }> {
     await this.users.hold(id)
     const before = (await this.byId(id))!
     const email = change.email === undefined ? before.email : change.email
@@ -130,7 +137,7 @@ export class Accounts {
     const custom_claims = change.custom_claims ?? before.custom_claims
     const after = { email, email_verified, phone, phone_verified, custom_claims }
     const changes = changesBetween(pick(before), after)
-    if (changes.length === 0 && disabled === before.disabled) return { changes, isDisabled: undefined }
+    if (changes.length === 0 && disabled === before.disabled) return { changes }
     await this.requireFree(id, email, phone)
     await inRequest`
       update auth.users set email = ${email}, phone = ${phone}, custom_claims = ${JSON.stringify(custom_claims)}, updated_at = now(),
@@ -141,7 +148,13 @@ export class Accounts {
         disabled_at = case when ${disabled}::boolean then coalesce(disabled_at, now()) end
       where id = ${id}`
     if (email !== before.email || phone !== before.phone) await this.forgetTokens(id)
-    return { changes, isDisabled: disabled === before.disabled ? undefined : disabled }
+    return {
+      changes,
+      ...(disabled === before.disabled ? {} : { isDisabled: disabled }),
+      ...(before.email !== null && before.email_verified && email !== before.email
+        ? { formerAddress: before.email }
+        : {}),
+    }
   }
 
   /** @returns whether there was such a user. */
@@ -154,8 +167,11 @@ export class Accounts {
   async revokeCredentials(id: string): Promise<Omit<RevokedCredentials, 'factors' | 'sessions'>> {
     const password = await inRequest`delete from auth.password_credentials where user_id = ${id} returning user_id`
     const one_time_tokens = await this.forgetTokens(id)
+    await inRequest`
+      delete from auth.handoff_codes where link_user_id = ${id}
+        or person ->> 'email' = (select email from auth.users where id = ${id})
+        or (person ->> 'provider', person ->> 'subject') in (select provider, subject from auth.identities where user_id = ${id})`
     const identities = await inRequest`delete from auth.identities where user_id = ${id} returning user_id`
-    await inRequest`delete from auth.handoff_codes where user_id = ${id}`
     await inRequest`delete from auth.oauth_flows where link_user_id = ${id}`
     return { password: password.length, identities: identities.length, one_time_tokens }
   }
@@ -166,9 +182,12 @@ export class Accounts {
     await inRequest`update auth.users set tokens_valid_after = date_trunc('milliseconds', clock_timestamp()) where id = ${id}`
   }
 
+  /** Voids the one-time tokens of the user, and those that a message which waits to be sent would carry. @returns how many were good. */
   private async forgetTokens(id: string): Promise<number> {
+    await this.outbox.dropOf(id)
     const tokens = await inRequest<{ was_good: boolean }>`
       delete from auth.one_time_tokens where user_id = ${id}
+        or (purpose = 'phone_sign_in' and target = (select phone from auth.users where id = ${id}))
       returning consumed_at is null and expires_at > now() as was_good`
     return tokens.filter(({ was_good }) => was_good).length
   }

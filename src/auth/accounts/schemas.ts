@@ -49,3 +49,9 @@ export const accountChange = v.strictObject({
 })
 
 export type AccountChange = v.InferOutput<typeof accountChange>
+
+/** `mode` is there for callers that name it: mail is the only way, because no answer holds a password or a link. */
+export const passwordReset = v.strictObject({
+  mode: v.optional(v.literal('email', 'the mode is "email"'), 'email'),
+  revoke_sessions: v.optional(v.boolean(), true),
+})

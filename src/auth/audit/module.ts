@@ -4,5 +4,5 @@ import { Audit } from './rows.ts'
 import { AuditTrail } from './trail.ts'
 
 /** What happened to accounts and settings, and who did it. */
-@Module({ controllers: [AuditController], providers: [Audit, AuditTrail], exports: [Audit, AuditTrail] })
+@Module({ controllers: [AuditController], providers: [Audit, AuditTrail] })
 export class AuditModule {}

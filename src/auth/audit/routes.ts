@@ -9,7 +9,7 @@ const mostTypes = 100
 /** RFC 3339, with seconds and a zone. */
 const time = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
-/** What happened to accounts and settings, and who did it (contract 9.4, 9.16). */
+/** The audit trail, for those who administer the stack (contract 9.4, 9.16). */
 @Controller('/v1/management/auth/audit', { auth: { serviceRole: true } })
 export class AuditController {
   constructor(private readonly trail: AuditTrail) {}

@@ -3,7 +3,7 @@ import { type Listed, whole } from '../shared/list.ts'
 import { Users } from '../users/rows.ts'
 import { Consents, type RecordedConsent } from './rows.ts'
 
-/** What any user has agreed to. */
+/** The consents of any user. */
 @Controller('/v1/management/auth/users/:id/consents', { auth: { serviceRole: true } })
 export class AdministeredConsentsController {
   constructor(

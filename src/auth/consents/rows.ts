@@ -15,7 +15,7 @@ export interface Consent {
 
 /** A consent with how it was given, for those who must prove it. */
 export interface RecordedConsent extends Consent {
-  /** Who recorded it: the user, in a session of their own. */
+  /** The party that recorded it. A user records a consent in a session of their own. */
   source: 'user'
   /** The address that it came from. */
   ip: string | null

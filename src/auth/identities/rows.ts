@@ -56,6 +56,13 @@ export class Identities {
     return row?.user_id
   }
 
+  /** Whether an address that both sides have confirmed leads to the account: the provider's configuration may say never. */
+  async mayLinkByAddress(provider: string, sql: Sql = inRequest): Promise<boolean> {
+    const rows = await sql`
+      select from auth.providers where name = ${provider} and config ->> 'link_policy' is distinct from 'never'`
+    return rows.length > 0
+  }
+
   /** Until the end of the transaction no other one decides about this person: sign-ins of a new person follow each other. */
   async lock({ provider, subject }: Person): Promise<void> {
     await inRequest`select pg_advisory_xact_lock(hashtextextended(${`identity ${provider} ${subject}`}, 0))`

@@ -21,6 +21,8 @@ const defaultRotationDays = 90
 export interface SigningKey {
   kid: string
   key: CryptoKey
+  /** The project has the function `public.token_claims` (contract 3.8). It is read along, because every token needs both. */
+  hasClaimsHook: boolean
 }
 
 /** What a rotation has decided. */
@@ -32,8 +34,7 @@ export interface Rotation {
   previous_kid: string
 }
 
-interface SealedKey {
-  kid: string
+interface SealedKey extends Pick<SigningKey, 'kid' | 'hasClaimsHook'> {
   sealed: string
 }
 
@@ -44,7 +45,7 @@ interface SealedKey {
 @Injectable()
 export class SigningKeys {
   /** The key that signed last in this isolate: opening and importing it again costs more than signing. */
-  private opened: (SealedKey & { key: CryptoKey }) | undefined
+  private opened: { kid: string; sealed: string; key: CryptoKey } | undefined
 
   /** The next, the active and the retired keys, for verifiers. Mints the first one. */
   async published(): Promise<JWK[]> {
@@ -60,11 +61,12 @@ export class SigningKeys {
 
   async active(): Promise<SigningKey> {
     const found = (await this.read()) ?? (await this.mintFirst())
-    if (this.opened?.kid === found.kid && this.opened.sealed === found.sealed) return this.opened
-    const { kid, sealed } = found
+    const { kid, sealed, hasClaimsHook } = found
+    const { opened } = this
+    if (opened?.kid === kid && opened.sealed === sealed) return { kid, key: opened.key, hasClaimsHook }
     const key = (await importJWK(JSON.parse(await open(sealed, placeOf(kid))), 'ES256')) as CryptoKey
     this.opened = { kid, sealed, key }
-    return this.opened
+    return { kid, key, hasClaimsHook }
   }
 
   /**
@@ -124,18 +126,20 @@ export class SigningKeys {
 
   private async read(): Promise<SealedKey | undefined> {
     const [row] = await inRequest<SealedKey>`
-      select kid, encode(sealed_private, 'base64') as sealed from auth.signing_keys where activate_at <= now()
-      order by activate_at desc limit 1`
-    return row && { kid: row.kid, sealed: row.sealed.replaceAll('\n', '') }
+      select kid, encode(sealed_private, 'base64') as sealed,
+        to_regprocedure('public.token_claims(text)') is not null as "hasClaimsHook"
+      from auth.signing_keys where activate_at <= now() order by activate_at desc limit 1`
+    return row && { ...row, sealed: row.sealed.replaceAll('\n', '') }
   }
 
   private async mintFirst(): Promise<SealedKey> {
     await this.lock()
-    return (await this.read()) ?? this.mint(true)
+    if (!(await this.read())) await this.mint(true)
+    return (await this.read())!
   }
 
   /** @param isActive whether it signs at once; else it is the next one. */
-  private async mint(isActive: boolean): Promise<SealedKey> {
+  private async mint(isActive: boolean): Promise<void> {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
     const publicJwk = await exportJWK(publicKey)
     const kid = await calculateJwkThumbprint(publicJwk)
@@ -143,7 +147,6 @@ export class SigningKeys {
     const published = JSON.stringify({ ...publicJwk, kid, alg: 'ES256', use: 'sig' })
     await inRequest`insert into auth.signing_keys (kid, public_jwk, sealed_private, activate_at)
       values (${kid}, ${published}, decode(${sealed}, 'base64'), case when ${isActive}::boolean then now() end)`
-    return { kid, sealed }
   }
 }
 

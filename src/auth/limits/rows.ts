@@ -17,10 +17,16 @@ export class Limits {
     const { attempts, seconds } = limitOf(name, settings)
     const [row] = await sql<{ wait: number }>`
       select auth.take_attempt(${await bucketOf(name, key)}, ${attempts}, ${seconds}) as wait`
-    if (row!.wait === 0) return undefined
-    const retryAfter = String(Math.ceil(row!.wait))
-    const reason = `too many attempts: try again in ${retryAfter} s`
-    return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
+    return refusal(row!.wait)
+  }
+
+  /** Like `take`, and reads the limit from the settings in the same statement. */
+  async takeBySettings(sql: Sql, name: LimitName, key: string): Promise<HttpError | undefined> {
+    const [row] = await sql<{ wait: number }>`
+      select auth.take_attempt(${await bucketOf(name, key)}, (asked ->> 'attempts')::float8, (asked ->> 'seconds')::float8) as wait
+      from auth.settings,
+        coalesce(document #> array['rate_limits', ${name}], ${JSON.stringify(limitsDefaults[name])}::jsonb) as asked`
+    return refusal(row!.wait)
   }
 
   /**
@@ -65,6 +71,14 @@ export class Limits {
   async forget(sql: Sql, name: LimitName, key: string): Promise<void> {
     await sql`delete from auth.rate_limits where bucket = ${await bucketOf(name, key)}`
   }
+}
+
+/** @param wait seconds until the next attempt. */
+function refusal(wait: number): HttpError | undefined {
+  if (wait === 0) return undefined
+  const retryAfter = String(Math.ceil(wait))
+  const reason = `too many attempts: try again in ${retryAfter} s`
+  return new HttpError(429, 'rate_limited', reason, { headers: { 'retry-after': retryAfter } })
 }
 
 const limitOf = (name: LimitName, { rate_limits }: Settings) => rate_limits?.[name] ?? limitsDefaults[name]

@@ -5,6 +5,9 @@ import type { User } from '../users/rows.ts'
 import { Delivery } from './delivery.ts'
 import type { TemplateKey } from './templates.ts'
 
+/** Stands for the client of a person who administers: their address and device are not told to the owner of the account. */
+export const unnamed: ClientInfo = { ip: null, country: null, user_agent: null, request_id: '' }
+
 /** Tells the owner of an account of a change of it, with where it was made. */
 @Injectable()
 export class Notices {

@@ -32,6 +32,17 @@ const backOff = [60, 300, 900, 3_600, 14_400, 43_200, 86_400]
 /** Days that the row of a message is kept after its end, for the person who asks what was sent. */
 const keptDays = 30
 
+/** Messages with which the reader proves the control of an address, and so may act for the account. */
+const actionTemplates: TemplateKey[] = [
+  'confirm_email',
+  'email_change_confirm',
+  'magic_link',
+  'phone_change_otp',
+  'phone_otp',
+  'reset_password',
+  'sign_in_code',
+]
+
 @Injectable()
 export class Outbox {
   /** @param sql the transaction of the change that the message tells of, so that neither stands without the other. */
@@ -79,6 +90,13 @@ export class Outbox {
     }
     await sql`update auth.outbox set last_error = ${error} where id = ${id}`
     return true
+  }
+
+  /** Drops what waits to be sent to the user, because the account has changed: a link in it would open the account as it is now. */
+  async dropOf(userId: string): Promise<void> {
+    await inRequest`
+      update auth.outbox set status = 'dropped', variables = '{}'
+      where user_id = ${userId} and status = 'queued' and template = any (${actionTemplates}::text[])`
   }
 
   @Cron('17 3 * * *')

@@ -14,7 +14,7 @@ import { fill, type Variables } from './render.ts'
 import { OneTimeTokens, type Purpose } from './tokens.ts'
 
 /** Seconds that the link of a message is valid. A link has 256 random bits, so it may live longer than a code. */
-const linkSeconds = 3_600
+export const linkSeconds = 3_600
 /** Seconds that a code is valid: the most that OWASP ASVS 6.5.5 allows. */
 const codeSeconds = 600
 /** Seconds in which the owner of an address may take back its change: mail of a holiday week is read. */

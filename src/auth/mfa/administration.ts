@@ -1,10 +1,9 @@
 import { Controller, Delete, Get, OptionalUser, Param, Req, RequestId, type UserT } from '@stack/backend'
 import { Audit, administering } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
-import { Notices } from '../mail/notices.ts'
+import { Notices, unnamed } from '../mail/notices.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
-import { clientOf } from '../shared/client.ts'
 import { inRequest } from '../shared/sql.ts'
 import { Users } from '../users/rows.ts'
 import { Challenges, type Factor, Factors, Recovery, type RecoveryCodes } from './rows.ts'
@@ -70,10 +69,10 @@ export class AdministeredMfaController {
         target: { type: 'user', id },
         details: { removed, sessions_ended },
       })
-      const user = await this.users.byId(id)
-      const variables = { factor_type: 'every second factor', actor: 'an administrator' }
-      if (user && removed > 0) await this.notices.toUser(user, 'mfa_removed', clientOf(request, requestId), variables)
     }
+    const user = removed > 0 && (await this.users.byId(id))
+    const told = { factor_type: 'every second factor', actor: 'an administrator' }
+    if (user) await this.notices.toUser(user, 'mfa_removed', unnamed, told)
     return { user_id: id, removed, sessions_ended }
   }
 }

@@ -1,4 +1,4 @@
--- What the management surface reads: indexes of its lists, and what a change of an account leaves behind.
+-- The management surface: indexes of its lists, and columns for changes of an account.
 set local role auth_admin;
 
 -- A sign-in that began before this moment is refused: `POST /users/<id>/credentials/revoke-all` sets it.
@@ -28,7 +28,7 @@ drop index auth.sessions_created;
 create index user_roles_role_user on auth.user_roles (role, user_id);
 drop index auth.user_roles_role;
 
--- Who recorded a consent.
+-- The party that recorded a consent.
 alter table auth.consents add column source text not null default 'user' check (source in ('user'));
 
 reset role;

@@ -1,10 +1,11 @@
 /** The way to a provider's pages, and what its answer proves. No connection is held here: providers may be slow. */
 
 import { importPKCS8, SignJWT } from 'jose'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import type { Person } from '../identities/rows.ts'
 import type { OpenCredential } from '../providers/credentials.ts'
 import { baseUrl } from '../shared/urls.ts'
-import type { OAuthProvider, ProviderClient } from './client.ts'
+import type { ProviderClient } from './client.ts'
 import { discover, tenantIn } from './discovery.ts'
 import { clientIdOf, githubEndpoints, issuerOf, known } from './endpoints.ts'
 import { githubPerson } from './github.ts'
@@ -36,7 +37,7 @@ export async function authorizationUrl(
     client_id: clientIdOf(provider, client),
     redirect_uri: callbackUrl(provider),
     response_type: 'code',
-    scope,
+    scope: [...new Set([...scope.split(' '), ...client.scopes])].join(' '),
     state,
     code_challenge: await digestOf(verifier),
     code_challenge_method: 'S256',

@@ -51,7 +51,8 @@ export class Arrivals {
     const known = owner === undefined ? undefined : await this.users.byId(owner, sql)
     if (known) return known.disabled_at ? authError('user_disabled') : 'known'
     const namesake = person.email === null ? undefined : await this.users.byEmail(person.email, sql)
-    if (namesake && isLinkable(person, namesake)) return namesake.disabled_at ? authError('user_disabled') : 'linked'
+    if (namesake && (await this.isLinkable(person, namesake, sql)))
+      return namesake.disabled_at ? authError('user_disabled') : 'linked'
     if (namesake && !isHidden(person, settings)) return authError('account_exists')
     if (settings.sign_up_enabled === false) return authError('sign_up_disabled')
     return addressFault(person, settings) ?? 'new'
@@ -124,7 +125,7 @@ export class Arrivals {
   private async welcome(arrival: Arrival, foreseen: Outcome, settings: Settings): Promise<User | undefined> {
     const { person, origin, client } = arrival
     const namesake = person.email === null ? undefined : await this.users.lockByEmail(person.email)
-    if (namesake && isLinkable(person, namesake)) {
+    if (namesake && (await this.isLinkable(person, namesake))) {
       await this.add(namesake, person, origin, client, 'by_address')
       return namesake
     }
@@ -161,6 +162,12 @@ export class Arrivals {
     return made
   }
 
+  /** Both sides have confirmed the address: the provider, and the account that has it. */
+  private async isLinkable(person: Person, namesake: User, sql?: Sql): Promise<boolean> {
+    const isConfirmed = person.email_verified && namesake.email_confirmed_at !== null
+    return isConfirmed && this.identities.mayLinkByAddress(person.provider, sql)
+  }
+
   /** The mail of a sign-up whose address the provider has not verified. */
   private async invite(email: string, newUserId: string | null): Promise<void> {
     const template = newUserId === null ? 'existing_account' : 'confirm_email'
@@ -185,11 +192,6 @@ export class Arrivals {
     })
     await this.notices.toUser(user, 'identity_linked', client, { provider_name: titleOf(person.provider) })
   }
-}
-
-/** Both sides have confirmed the address: the provider, and the account that has it. */
-function isLinkable(person: Person, namesake: User): boolean {
-  return person.email_verified && namesake.email_confirmed_at !== null
 }
 
 /**

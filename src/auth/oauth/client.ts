@@ -1,6 +1,5 @@
+import type { OAuthProvider } from '../../wire/providers.ts'
 import type { Origin } from '../sessions/rows.ts'
-
-export type OAuthProvider = 'google' | 'apple' | 'microsoft' | 'github'
 
 /** A client record of a provider (contract 9.5). */
 export interface ProviderClient {
@@ -10,6 +9,8 @@ export interface ProviderClient {
   application_key: string
   credential_ref: string | null
   fields: Record<string, unknown>
+  /** Scopes that the provider's configuration adds to those that a sign-in needs. */
+  scopes: string[]
 }
 
 /** The part of the record that a session keeps. */

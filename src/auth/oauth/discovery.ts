@@ -2,7 +2,8 @@
 
 import type { JWKSCacheInput } from 'oauth4webapi'
 import * as v from 'valibot'
-import type { OAuthProvider, ProviderClient } from './client.ts'
+import type { OAuthProvider } from '../../wire/providers.ts'
+import type { ProviderClient } from './client.ts'
 import { discoveryUrl, issuerOf } from './endpoints.ts'
 import { ProviderFailed, providerFetch, requireSafe } from './provider-fetch.ts'
 

@@ -2,8 +2,11 @@
  * The issuer of each provider, and what it is asked for. A binding `OAUTH_<PROVIDER>_ISSUER` of the auth worker takes the place of an issuer, for a national
  * cloud, a server of one's own and tests. No client and no setting reaches it.
  */
-import { HttpError, Secrets } from '@stack/backend'
-import type { OAuthProvider, ProviderClient } from './client.ts'
+
+import { Secrets } from '@stack/backend'
+import { hasClients, type OAuthProvider, providerNamed } from '../../wire/providers.ts'
+import { authError } from '../shared/errors.ts'
+import type { ProviderClient } from './client.ts'
 
 interface Known {
   issuer: string
@@ -31,19 +34,11 @@ export const known: Record<OAuthProvider, Known> = {
 /** The directory of personal accounts (https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference, `tid`). */
 export const consumersTenant = '9188040d-6c67-4c5b-b112-36a304b66dad'
 
-/** The names that contract 9.5 gives to the kinds of providers. */
-const synonyms: Record<string, OAuthProvider> = {
-  provider_a: 'google',
-  provider_b: 'apple',
-  provider_c: 'microsoft',
-  provider_d: 'github',
-}
-
-/** @throws HttpError 404 for a name that is none of the four. */
+/** @param name a name or a synonym (contract 9.5), from the path. @throws HttpError 404 `provider_not_found` */
 export function requireProvider(name: string): OAuthProvider {
-  if (Object.hasOwn(known, name)) return name as OAuthProvider
-  if (Object.hasOwn(synonyms, name)) return synonyms[name]!
-  throw new HttpError(404, 'not_found', 'there is no such provider: they are google, apple, microsoft and github')
+  const provider = providerNamed(name)
+  if (provider && hasClients(provider)) return provider
+  throw authError('provider_not_found', 'there is no such provider: they are google, apple, microsoft and github')
 }
 
 /** @returns the issuer without a slash at its end. */

@@ -1,7 +1,8 @@
 /** GitHub has no ID token: its API tells who the access token belongs to (https://docs.github.com/en/rest/users). */
+
 import * as v from 'valibot'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import type { Person } from '../identities/rows.ts'
-import type { OAuthProvider } from './client.ts'
 import { personOf } from './person.ts'
 import { AnswerRefused, providerFetch } from './provider-fetch.ts'
 

@@ -1,9 +1,11 @@
 /** ID tokens (OpenID Connect Core section 3.1.3.7): of a code's exchange, and those that a native application brings. */
+
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { AuthorizationServer, Client } from 'oauth4webapi'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import type { Person } from '../identities/rows.ts'
 import { base64url } from '../shared/base64url.ts'
-import type { OAuthProvider, ProviderClient } from './client.ts'
+import type { ProviderClient } from './client.ts'
 import { type Discovered, tenantIn } from './discovery.ts'
 import { clientIdOf, consumersTenant, issuerOf, known, partiesOf } from './endpoints.ts'
 import { isVerified, personOf } from './person.ts'

@@ -4,6 +4,7 @@ import { IdentitiesModule } from '../identities/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
+import { PagesModule } from '../pages/module.ts'
 import { ProvidersModule } from '../providers/module.ts'
 import { SessionsModule } from '../sessions/module.ts'
 import { SettingsModule } from '../settings/module.ts'
@@ -22,6 +23,7 @@ import { Flows, HandoffCodes, ProviderClients, UsedIdTokens } from './rows.ts'
     LimitsModule,
     MailModule,
     MfaModule,
+    PagesModule,
     ProvidersModule,
     SessionsModule,
     SettingsModule,

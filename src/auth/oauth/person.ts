@@ -1,7 +1,8 @@
 /** A person in the form in which the stack keeps them, made of what the provider says. */
+
 import { mailAddress } from '../../wire/mail-address.ts'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import type { Person, Profile } from '../identities/rows.ts'
-import type { OAuthProvider } from './client.ts'
 import { AnswerRefused } from './provider-fetch.ts'
 
 /** Characters of a name that are kept. */

@@ -1,7 +1,9 @@
 import { Body, Controller, Database, Get, HttpError, Log, Param, Post, Query, Req, RequestId } from '@stack/backend'
 import type * as v from 'valibot'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import { type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import { Pages } from '../pages/show.ts'
 import { Credentials, type OpenCredential } from '../providers/credentials.ts'
 import { Sessions } from '../sessions/rows.ts'
 import type { TokenAnswer } from '../sessions/tokens.ts'
@@ -11,7 +13,7 @@ import { authError } from '../shared/errors.ts'
 import { readAnswer } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { Beginning } from './beginning.ts'
-import { type OAuthProvider, originOf, type ProviderClient } from './client.ts'
+import { originOf, type ProviderClient } from './client.ts'
 import { discover } from './discovery.ts'
 import { requireProvider } from './endpoints.ts'
 import { personFrom, verifyNative } from './id-token.ts'
@@ -35,6 +37,7 @@ export class OAuthController {
     private readonly credentials: Credentials,
     private readonly flows: Flows,
     private readonly limits: Limits,
+    private readonly pages: Pages,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly usedIdTokens: UsedIdTokens,
@@ -167,9 +170,9 @@ export class OAuthController {
   private async finish(provider: OAuthProvider, parameters: URLSearchParams, from: ClientInfo): Promise<Response> {
     const state = parameters.getAll('state')
     const begun = state.length === 1 && state[0] !== '' ? await this.open(provider, state[0]!) : undefined
-    if (!begun) return unplaced(authError('invalid_state'))
+    if (!begun) return this.pages.signInFailed(authError('invalid_state'))
     const { flow, client, fault, credential } = begun
-    if (fault) return unplaced(fault)
+    if (fault) return this.pages.signInFailed(authError('invalid_redirect'))
     if (client instanceof HttpError) return this.sendBack(flow, client, from)
     const refusal = providerError(provider, parameters)
     if (refusal) return this.sendBack(flow, refusal, from)
@@ -231,11 +234,6 @@ export class OAuthController {
 
 const refuse = (redirectTo: string, { code, message }: HttpError) =>
   redirectBack(redirectTo, { error: code, error_description: message })
-
-/** The answer to a browser that cannot be sent back to any application. This is the one place where it is made. */
-function unplaced(error: HttpError): never {
-  throw error
-}
 
 /**
  * The error that the provider reports (RFC 6749 section 4.1.2.1). Its words are not passed on, because any holder of a `state` could

@@ -1,9 +1,10 @@
 import { Cron, HttpError, Injectable } from '@stack/backend'
+import type { OAuthProvider } from '../../wire/providers.ts'
 import { type Person, titleOf } from '../identities/rows.ts'
 import { authError } from '../shared/errors.ts'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
-import type { OAuthProvider, ProviderClient } from './client.ts'
+import type { ProviderClient } from './client.ts'
 import { digestOf, randomToken } from './secrets.ts'
 
 @Injectable()
@@ -14,7 +15,8 @@ export class ProviderClients {
    */
   async find(provider: OAuthProvider, key: string, sql: Sql): Promise<ProviderClient | HttpError> {
     const [row] = await sql<{ enabled: boolean; client: (ProviderClient & { enabled: boolean }) | null }>`
-      select providers.enabled, case when key is not null then to_jsonb(provider_clients) end as client
+      select providers.enabled, case when key is not null then to_jsonb(provider_clients)
+          || jsonb_build_object('scopes', coalesce(config -> 'scopes', '[]')) end as client
       from auth.providers left join auth.provider_clients on provider = name and key = ${key}
       where name = ${provider}`
     if (!row?.enabled) return authError('provider_disabled', `signing in with ${titleOf(provider)} is switched off`)

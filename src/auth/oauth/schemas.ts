@@ -7,8 +7,8 @@ const longestRedirect = 2_000
 /** Characters of an ID token: providers send a few thousand, and the body of a request has 64 KiB. */
 const longestIdToken = 16_384
 
-const returning = {
-  client_key: clientKey,
+/** Where an application is sent back to, and its PKCE, which is not optional: the hand-off code is worth nothing without the verifier. */
+export const returning = {
   redirect_to: v.pipe(v.string(), v.maxLength(longestRedirect)),
   code_challenge: v.pipe(
     v.string(),
@@ -17,9 +17,8 @@ const returning = {
   code_challenge_method: v.literal('S256'),
 }
 
-/** PKCE is not optional: the hand-off code is worth nothing without the verifier. */
-export const startQuery = v.strictObject(returning)
-export const linkBody = v.strictObject(returning)
+export const startQuery = v.strictObject({ client_key: clientKey, ...returning })
+export const linkBody = v.strictObject({ client_key: clientKey, ...returning })
 
 export const exchangeBody = v.strictObject({
   code: v.pipe(v.string(), v.maxLength(100)),

@@ -1,6 +1,7 @@
 import { Controller, Get, Req } from '@stack/backend'
 import * as v from 'valibot'
-import { beginning, isListed, returnAddress } from '../passkeys/hand-off.ts'
+import { isListed } from '../oauth/redirects.ts'
+import { beginning, nextAddress } from '../passkeys/hand-off.ts'
 import { passkeyScript } from './passkey-script.ts'
 import { Pages } from './show.ts'
 import * as views from './views.ts'
@@ -17,8 +18,9 @@ export class PasskeyPagesController {
     return this.pages.show(async (site) => {
       const { success, output } = v.safeParse(beginning, Object.fromEntries(searchParams))
       const isOnce = new Set(searchParams.keys()).size === searchParams.size
-      if (!success || !isOnce || !isListed(output.redirect_to, site.settings)) return views.unplacedPage()
-      const cancelled = returnAddress(output, { error: 'access_denied' })
+      const listed = site.settings.redirect_allow_list ?? []
+      if (!success || !isOnce || !isListed(output.redirect_to, listed)) return views.unplacedPage()
+      const cancelled = nextAddress(output, { error: 'access_denied' })
       return { ...views.passkeyPage(site, output, cancelled), script: passkeyScript }
     })
   }

@@ -8,13 +8,15 @@ import { decode, isSame } from './phc.ts'
 
 /** KiB of memory that an imported argon2id may use: what the WebAssembly module has, so that the isolate need not grow. */
 const mostMemory = 65_536
+/** Passes of an imported argon2id. 10 passes over 64 MiB take about a second of processor time. */
 const mostPasses = 10
+/** Lanes of an imported argon2id. They run one after another here, and other systems use as many as a server has cores. */
 const mostLanes = 16
 /** The largest cost of bcrypt: 12 takes half a second of processor time, and each step more takes twice as long. */
 const mostBcryptCost = 12
 /** The largest N·r·p of scrypt: the Workers runtime computes no larger one. It takes 128 bytes of memory for each unit of N·r. */
 const mostScryptWork = 2 ** 20
-/** Bytes of a salt and of a hash: fewer can be guessed, and more help nobody. */
+/** Bytes of a salt and of a hash. Fewer can be guessed, and more add no strength. */
 const saltBytes = { least: 8, most: 64 }
 const hashBytes = { least: 16, most: 64 }
 

@@ -8,7 +8,7 @@ const longestPassword = 1_024
 
 export const password = v.pipe(v.string(), v.maxLength(longestPassword))
 
-/** What a sign-up may hand to the project's hook (contract 2.14). */
+/** The object that a sign-up may hand to the project's hook (contract 2.14). */
 export const signUpData = smallObject('the data')
 
 export const credentials = v.strictObject({ email, password })

@@ -3,9 +3,9 @@ import type { Position } from '../shared/cursor.ts'
 import { type Device, deviceOf } from '../shared/device.ts'
 import { parameters } from '../shared/list.ts'
 
-/** `expired` is a session whose time has run out before anybody ended it. */
+/** `expired` is a session whose time has run out before it was ended. */
 export const sessionStatuses = ['active', 'ended', 'expired'] as const
-export type SessionStatus = (typeof sessionStatuses)[number]
+type SessionStatus = (typeof sessionStatuses)[number]
 
 /** A session as the management surface shows it. */
 export interface SessionRecord {

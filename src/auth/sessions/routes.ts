@@ -1,7 +1,6 @@
 import {
   Body,
   Controller,
-  Database,
   Delete,
   Get,
   type HttpError,
@@ -17,11 +16,11 @@ import * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Notices } from '../mail/notices.ts'
-import { SettingsRows } from '../settings/rows.ts'
 import { requireCaller } from '../shared/caller.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
+import { inRequest } from '../shared/sql.ts'
 import { type EndReason, type OwnSession, type RefreshState, Sessions } from './rows.ts'
 import { openRefreshToken, type TokenAnswer, Tokens } from './tokens.ts'
 
@@ -39,7 +38,6 @@ export class RefreshController {
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly sessions: Sessions,
-    private readonly settings: SettingsRows,
     private readonly tokens: Tokens,
   ) {}
 
@@ -53,13 +51,13 @@ export class RefreshController {
     const token = await openRefreshToken(body.refresh_token)
     if (!token) throw authError('invalid_refresh_token')
     const client = clientOf(request, requestId)
-    const refused = await Database.$apart(async (sql) => {
-      const { document } = await this.settings.read(sql)
-      return this.limits.take(sql, 'refresh_per_session', token.sessionId, document)
-    })
-    if (refused) throw refused
+    // counted in the request's own transaction, because every refusal here is returned: nothing that was written is rolled back
+    const refused = await this.limits.takeBySettings(inRequest, 'refresh_per_session', token.sessionId)
+    if (refused) return refused
+    const rotated = await this.sessions.rotateCurrent(token.sessionId, token.generation)
+    if (rotated) return this.tokens.issue(rotated.user, rotated)
     const state = await this.sessions.lockForRefresh(token.sessionId)
-    if (!state?.is_live) throw authError('invalid_refresh_token')
+    if (!state?.is_live) return authError('invalid_refresh_token')
     if (state.user.disabled_at) return this.refuse(state, 'user_disabled', client)
     const verdict = checkGeneration(state, token.generation)
     if (verdict === 'reuse') return this.refuse(state, 'reuse_detected', client)

@@ -127,6 +127,23 @@ export class Sessions {
       where id = ${id}`
   }
 
+  /**
+   * The common case of a refresh, in one statement: the token is the current one of a live session, and is replaced.
+   * @returns `undefined` in every other case, in which nothing is changed. `lockForRefresh` tells which one it is.
+   */
+  async rotateCurrent(id: string, generation: number): Promise<(Session & { user: User }) | undefined> {
+    const [row] = await Database.$asService().sql<Session & User & { session_id: string }>`
+      update auth.sessions set refresh_generation = refresh_generation + 1, refresh_rotated_at = clock_timestamp(), last_used_at = now()
+      from auth.users
+      where sessions.id = ${id} and users.id = user_id and refresh_generation = ${generation} and ended_at is null
+        and expires_at > now() and disabled_at is null
+      returning sessions.id as session_id, auth_time, aal, amr, refresh_generation::int, users.*,
+        exists (select from auth.operators where operators.user_id = users.id) as is_operator`
+    if (!row) return undefined
+    const { session_id, id: userId, ...rest } = row
+    return { ...rest, id: session_id, user: { ...rest, id: userId } }
+  }
+
   /** The session and its user, locked: refreshes of one session follow each other. */
   async lockForRefresh(id: string): Promise<RefreshState | undefined> {
     const [state] = await Database.$asService().sql<Omit<RefreshState, 'user'> & User & { session_id: string }>`

@@ -1,4 +1,4 @@
-/** What a change has changed, for the audit trail. */
+/** The differences that a change makes, for the audit trail. */
 
 export interface Change {
   /** The names that lead to the value, joined by dots: `mail.host`. */

@@ -18,7 +18,7 @@ export function clientOf({ headers }: Request, requestId: string): ClientInfo {
   const address = headers.get('cf-connecting-ip') ?? ''
   const country = headers.get('cf-ipcountry') ?? ''
   return {
-    ip: ipAddress(address) ?? null,
+    ip: ipAddress(address) === undefined ? null : address,
     country: /^[A-Z]{2}$/.test(country) ? country : null,
     user_agent: headers.get('user-agent')?.slice(0, longestUserAgent).toWellFormed() ?? null,
     request_id: requestId,

@@ -1,6 +1,6 @@
 import Bowser from 'bowser'
 
-/** What a user agent says of a device. It is a hint for people: any client can claim anything. */
+/** The device that a user agent claims. It is a hint for people, because a client may claim anything. */
 export interface Device {
   /** Name and version, like `macOS 10.15.7`. `null` where the user agent does not tell. */
   os: string | null

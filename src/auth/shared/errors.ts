@@ -57,7 +57,7 @@ export const authErrors = {
   invalid_template: { status: 422, description: 'the template is not valid' },
   too_many_templates: { status: 409, description: 'no more templates can be declared: remove unused ones' },
   invalid_message: { status: 422, description: 'the message is not valid' },
-  sender_not_configured: { status: 409, description: 'no sender is configured: set "mail" in the settings' },
+  sender_not_configured: { status: 409, description: 'nothing can be sent: set "mail" in the settings first' },
   sender_failed: { status: 502, description: 'the sender did not take the message' },
   provider_not_found: { status: 404, description: 'there is no such provider' },
   provider_disabled: { status: 403, description: 'this way to sign in is switched off here' },

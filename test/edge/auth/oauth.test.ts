@@ -141,6 +141,51 @@ describe('a whole sign-in in the browser', () => {
   })
 })
 
+describe('providers that are managed over HTTP (contract 9.1, 9.3, 9.5)', () => {
+  it('a client, its credential and further scopes, from the first write to the first sign-in', async () => {
+    const manage = (method: string, path: string, json: object) =>
+      shop.call(`/v1/management/auth/providers/google${path}`, {
+        method,
+        json,
+        headers: { apikey: shop.stack.record.service_role_key },
+      })
+    const client = {
+      key: 'managed',
+      enabled: true,
+      application_key: 'managed-shop',
+      platform: 'web',
+      variant: 'release',
+      web_client_id: 'managed-client',
+      return_uris: ['https://managed.example/back'],
+    }
+    const secret = { provider: 'google', kind: 'oauth_client_secret', client_secret: google.clientSecret }
+    expect((await manage('PUT', '/credentials/managed', secret)).status).toBe(200)
+    const written = await manage('PUT', '/config', { browser_clients: [client], scopes: ['calendar', 'email'] })
+    expect([written.status, written.json.problems]).toEqual([200, []])
+    expect((await manage('POST', '', { enabled: true })).status).toBe(200)
+    const more = { client_key: 'managed', redirect_to: 'https://managed.example/back' }
+    const { headers } = await shop.call(startPath('google', newVerifier(), more))
+    expect(new URL(headers.get('location')!).searchParams.get('scope')).toBe('openid email profile calendar')
+    expect((await signInWith(shop, google, { person: newPerson(), more })).status).toBe(200)
+    await manage('POST', '', { enabled: false })
+    expect((await shop.call(startPath('google', newVerifier(), more))).json.error).toBe('provider_disabled')
+    await shop.sql("update auth.providers set config = '{}' where name = 'google'")
+    await enable(shop, google)
+  })
+
+  it('revoking all credentials of a user ends a sign-in that is under way', async () => {
+    const person = newPerson()
+    const { json } = await signInWith(shop, google, { person })
+    const waiting = await arrive(shop, google, { person })
+    const revoked = await shop.call(`/v1/management/auth/users/${json.user.id}/credentials/revoke-all`, {
+      method: 'POST',
+      headers: { apikey: shop.stack.record.service_role_key },
+    })
+    expect([revoked.status, revoked.json.revoked?.identities]).toEqual([200, 1])
+    expect((await exchange(waiting.back!.get('code')!, waiting.verifier)).json.error).toBe('invalid_code')
+  })
+})
+
 describe('a native application', () => {
   const nonce = 'a nonce of the application'
   const native = (dialect: Dialect, client_key: string, id_token: string, more: object = {}, token?: string) =>
@@ -327,6 +372,19 @@ describe('the account of a person', () => {
       expect(await events(id)).toContain('identity.linked')
       expect((await shop.mail(email, 'identity_linked')).text).toContain('You can sign in with')
     }
+  })
+
+  it('link_policy: "never" asks for a sign-in first', async () => {
+    const { email } = await signedUp(true)
+    const policy = (config: object) =>
+      shop.sql("update auth.providers set config = $1 where name = 'google'", [JSON.stringify(config)])
+    const waiting = await arrive(shop, google, { person: newPerson({ email }) })
+    await policy({ link_policy: 'never' })
+    expect(await errorOf(google, newPerson({ email }))).toBe('account_exists')
+    expect((await exchange(waiting.back!.get('code')!, waiting.verifier)).json.error).toBe('account_exists')
+    await policy({ link_policy: 'verified_email' })
+    expect(await errorOf(google, newPerson({ email }))).toBeNull()
+    await policy({})
   })
 
   it('Microsoft’s own claim of an address proves nothing, unless its domain’s owner agrees (xms_edov)', async () => {

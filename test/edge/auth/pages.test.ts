@@ -1,11 +1,14 @@
 /** The pages behind the links of mails, over the running stack: what they show, what they use up, and what they refuse. */
 import { createHash } from 'node:crypto'
-import * as fs from 'node:fs'
-import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { databaseUrls } from '../../../local/database.ts'
+import { stackFiles } from '../../../local/files.ts'
+import { keysAt } from '../../../local/keys.ts'
+import { findPort } from '../../../local/ports.ts'
+import { startWorkers } from '../../../local/worker.ts'
 import { Authenticator } from '../../support/authenticator.ts'
-import { packageRoot } from '../../support/command.ts'
-import { useStack } from '../../support/stack.ts'
+import { naughtyStrings } from '../../support/management.ts'
+import { call, useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
 
@@ -147,13 +150,12 @@ describe('the page of a link', () => {
   it.each(names)('%s works once, however many forms are posted at the same time', async (name) => {
     const { path, hasWorked } = await links[name].begin()
     const answers = await thirty(() => submit(name, { token: path.slice(-43), password: next }))
-    const statuses = answers.map(({ status }) => status)
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
     // an address that is confirmed by another of the forms reads as a success
     const won = name === 'confirm' ? 30 : 1
-    expect([statuses.filter((status) => status === 200).length, statuses.filter((s) => s === 410).length]).toEqual([
-      won,
-      30 - won,
-    ])
+    // where 30 hashes keep the cores busy, forms may wait too long for a connection: they are refused, and have done nothing
+    const busy = name === 'reset' ? count(503) : 0
+    expect([count(200), count(410) + busy]).toEqual([won, 30 - won])
     expect(await hasWorked()).toBe(true)
   })
 
@@ -371,6 +373,49 @@ describe('a form', () => {
   })
 })
 
+it('links and forms begin with the path of the stack, which a proxy strips (contract 9.14)', async () => {
+  const files = stackFiles(shop.root)
+  const keys = keysAt(files.keys)
+  const urls = databaseUrls(Number(new URL(shop.stack.record.database_url).port), keys)
+  const port = await findPort()
+  const bindings = {
+    CLAIMS_KEY: keys.claims_key,
+    DATABASE_URL: urls.backend,
+    DATABASE_SERVICE_URL: urls.auth,
+    SEALING_KEY: keys.sealing_key,
+    PASSWORD_PEPPER: keys.password_pepper,
+    REFRESH_KEY: keys.refresh_key,
+    SERVICE_ROLE_KEY: keys.service_role_key,
+    AUTH_AUDIENCE: keys.ref,
+    STACK_URL: 'https://shop.example/a/stack/',
+  }
+  const workers = await startWorkers({
+    port,
+    storage: files.storage,
+    backend: { out: files.backend, bindings: { ...bindings, DATABASE_SERVICE_URL: urls.backendService } },
+    auth: { out: `${files.auth}/out`, bindings },
+    onRestart: () => {},
+    onLog: () => {},
+    onCron: async () => ({ status: 404, body: {} }),
+  })
+  try {
+    for (const name of names) {
+      const { path, hasWorked } = await links[name].begin()
+      const page = await call(`http://127.0.0.1:${port}${path}`)
+      const action = /action="([^"]*)"/.exec(page.text)![1]!
+      expect(action).toBe(`/a/stack/auth/pages/${name}`)
+      const done = await call(`http://127.0.0.1:${port}${action.slice('/a/stack'.length)}`, {
+        body: `token=${path.slice(-43)}&password=${encodeURIComponent(next)}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      expect(done.status).toBe(200)
+      expect(await hasWorked()).toBe(true)
+    }
+  } finally {
+    await workers.stop()
+  }
+})
+
 describe('markup', () => {
   const hostile = `<img src=x onerror=alert(1)>"'&</title></style><script>alert(1)</script>`
 
@@ -483,7 +528,7 @@ describe('a passkey for an application', () => {
     const location = new URL(given.json.location)
     expect([location.origin + location.pathname, location.searchParams.get('state')]).toEqual([back, 'a b&c'])
     const elsewhere = await handOff(key, { redirect_to: 'https://evil.example/' })
-    expect([elsewhere.status, elsewhere.json.fields[0].path]).toEqual([400, 'redirect_to'])
+    expect(elsewhere.json).toMatchObject({ status: 400, error: 'invalid_redirect' })
     const wrong = await handOff(new Authenticator(origin()))
     expect([wrong.status, wrong.json.error]).toEqual([401, 'invalid_passkey'])
   })
@@ -530,33 +575,29 @@ describe('a passkey for an application', () => {
   })
 })
 
-describe('naughty strings', () => {
-  const file = path.resolve(packageRoot, '../shared/vectors/naughty-strings.json')
-  const strings = fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')).strings as string[]) : undefined
-
-  it.skipIf(strings === undefined)(
-    'in every place (skipped where ../shared/vectors is absent) are never 5xx',
-    async () => {
-      await settings({ rate_limits: { mail_per_recipient: { attempts: 10_000, seconds: 1 } } })
-      const { path } = await links.reset.begin()
-      const token = path.slice(-43)
-      const bad: unknown[] = []
-      const note = ({ status }: { status: number }, what: string) => status >= 500 && bad.push([status, what])
-      for (const text of strings!) {
-        const query = encodeURIComponent(text.toWellFormed())
-        const answers = await Promise.all([
-          shop.call(`/auth/email/confirm?token=${query}`),
-          submit('undo', { token: text }),
-          submit('forgot', { email: text }),
-          submit('resend', { email: text, [text || 'x']: text }),
-        ])
-        for (const answer of answers) note(answer, text)
-      }
-      for (const text of strings!.slice(0, 40)) {
-        // a token is used up by the first password that fits
-        note(await submit('reset', { token, password: text.slice(0, 7) }), text)
-      }
-      expect(bad).toEqual([])
-    },
-  )
+if (naughtyStrings.length === 0)
+  process.stderr.write('the naughty strings are not beside this repository: their tests are skipped\n')
+describe.skipIf(naughtyStrings.length === 0)('naughty strings', () => {
+  it('in every place are never 5xx', async () => {
+    await settings({ rate_limits: { mail_per_recipient: { attempts: 10_000, seconds: 1 } } })
+    const { path } = await links.reset.begin()
+    const token = path.slice(-43)
+    const bad: unknown[] = []
+    const note = ({ status }: { status: number }, what: string) => status >= 500 && bad.push([status, what])
+    for (const text of naughtyStrings) {
+      const query = encodeURIComponent(text.toWellFormed())
+      const answers = await Promise.all([
+        shop.call(`/auth/email/confirm?token=${query}`),
+        submit('undo', { token: text }),
+        submit('forgot', { email: text }),
+        submit('resend', { email: text, [text || 'x']: text }),
+      ])
+      for (const answer of answers) note(answer, text)
+    }
+    for (const text of naughtyStrings.slice(0, 40)) {
+      // a token is used up by the first password that fits
+      note(await submit('reset', { token, password: text.slice(0, 7) }), text)
+    }
+    expect(bad).toEqual([])
+  })
 })

@@ -385,6 +385,19 @@ describe('a code', () => {
     expect((await verify(phone, code)).json.error).toBe('invalid_code')
   })
 
+  it('is void where the credentials of its account are revoked, and the next one signs in', async () => {
+    const { id, phone } = await person()
+    const code = await codeFor(phone)
+    const revoked = await shop.call(`${management}/users/${id}/credentials/revoke-all`, {
+      method: 'POST',
+      headers: asService(),
+    })
+    expect([revoked.status, revoked.json.revoked.one_time_tokens]).toEqual([200, 1])
+    expect((await verify(phone, code)).json.error).toBe('invalid_code')
+    await forgetLimits()
+    expect((await verify(phone, await codeFor(phone))).json.user.id).toBe(id)
+  })
+
   it('of a sign-in changes no number, and one of a change signs in no one', async () => {
     const { token } = await shop.signUp()
     const phone = numberOf()

@@ -91,6 +91,11 @@ describe('9 the surface', () => {
       status: 200,
       unknown: [`/users/${user}/credentials/revoke-all`, 'user_not_found'],
     },
+    'POST /users/:id/reset-password': {
+      happy: (id) => [`/users/${id}/reset-password`, {}],
+      status: 202,
+      unknown: [`/users/${user}/reset-password`, 'user_not_found'],
+    },
     'GET /users/:id/mfa': {
       happy: (id) => [`/users/${id}/mfa`],
       status: 200,
@@ -510,7 +515,7 @@ describe('a change', () => {
   it('of an address makes the tokens of the old one worthless', async () => {
     const { id, email } = await make()
     await shop.sql(
-      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at) values ($1, 'c', 'reset_password', $2, $3, now() + interval '1 hour')`,
+      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at) values ($1, 'c', 'reset_password', $2, $3, now() + interval '1 hour', now())`,
       [crypto.randomUUID(), id, email],
     )
     await admin.call('PATCH', `/users/${id}`, { custom_claims: { plan: 'x' } })
@@ -614,7 +619,7 @@ describe('an export', () => {
       [`msg_${'0'.repeat(26)}`, person.email, person.id, { a: planted.outbox }, planted.last_error],
     )
     await shop.sql(
-      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at) values ($1, $2, 'reset_password', $3, $4, now() + interval '1 hour')`,
+      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at) values ($1, $2, 'reset_password', $3, $4, now() + interval '1 hour', now())`,
       [planted.token, planted.code, person.id, person.email],
     )
     await shop.sql(
@@ -633,7 +638,9 @@ describe('an export', () => {
       mfa: { factors: [{ id: person.factorId, type: 'totp' }], recovery_codes: { total: 10 } },
       roles: [{ name: 'customer' }, { name: 'staff' }],
       consents: [{ document: 'terms', version: '1', source: 'user' }],
-      messages: [{ template: 'confirm_email', recipient: person.email }],
+      messages: expect.arrayContaining([
+        expect.objectContaining({ template: 'confirm_email', recipient: person.email }),
+      ]),
       truncated: [],
     })
     expect(answer.json.audit.map(({ event_type }: { event_type: string }) => event_type)).toContain('role.assigned')
@@ -736,6 +743,7 @@ describe('second factors', () => {
     })
     expect((await admin.entries(person.id)).filter(({ event_type }) => event_type === 'mfa.reset')).toHaveLength(1)
     expect((await signIn(person.email)).status).toBe(200)
+    expect((await shop.mail(person.email, 'mfa_removed')).text).toContain('removed by an administrator')
     expect((await shop.call('/auth/mfa/totp/enrol', { token: person.token, json: {} })).status).toBe(200)
     const [session] = await shop.sql(
       `select end_reason from auth.sessions where user_id = $1 and ended_at is not null`,
@@ -750,14 +758,14 @@ describe('credentials', () => {
     const person = await enrolled()
     await shop.sql(`insert into auth.identities (provider, subject, user_id) values ('github', $1, $1)`, [person.id])
     await shop.sql(
-      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at) values ($1, 'c', 'reset_password', $2, 'x', now() + interval '1 hour')`,
+      `insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at) values ($1, 'c', 'reset_password', $2, 'x', now() + interval '1 hour', now())`,
       [crypto.randomUUID(), person.id],
     )
     const { challenge_id } = (await signIn(person.email)).json
     const revoke = () => admin.call('POST', `/users/${person.id}/credentials/revoke-all`)
     expect((await revoke()).json).toEqual({
       user_id: person.id,
-      revoked: { password: 1, sessions: 1, identities: 1, factors: 1, one_time_tokens: 1 },
+      revoked: { password: 1, sessions: 1, identities: 1, factors: 1, one_time_tokens: expect.any(Number) },
     })
     expect((await shop.call('/orders', { token: person.token })).status).toBe(401)
     expect((await shop.call('/auth/token/refresh', { json: { refresh_token: person.refreshToken } })).status).toBe(401)
@@ -785,6 +793,65 @@ describe('credentials', () => {
         [],
       )
     }
+  })
+})
+
+describe('a mail to choose another password', () => {
+  const reset = (id: string, json: object = {}) => admin.call('POST', `/users/${id}/reset-password`, json)
+
+  it('goes to the user, ends the sessions, and its link is in no answer', async () => {
+    const person = await shop.signUp()
+    const answer = await reset(person.id)
+    expect([answer.status, answer.json]).toEqual([202, { status: 'sent', expires_at: expect.stringMatching(/Z$/) }])
+    const mail = await shop.mail(person.email, 'reset_password')
+    const [, token] = /token=([\w-]+)/.exec(mail.text)!
+    expect(answer.text).not.toContain(token)
+    expect((await shop.call('/orders', { token: person.token })).status).toBe(401)
+    expect((await signIn(person.email)).status).toBe(200)
+    const chosen = await shop.call('/auth/password/reset', { json: { token, password: 'another password' } })
+    expect([chosen.status, chosen.json]).toEqual([200, { status: 'reset' }])
+    expect((await signIn(person.email, 'another password')).status).toBe(200)
+    const entry = (await admin.entries(person.id)).find(({ event_type }) => event_type === 'password.reset_requested')!
+    expect([entry['actor_type'], entry['details']]).toEqual(['service', { sessions_ended: 1 }])
+    expect(JSON.stringify(await shop.sql('select * from stack.audit'))).not.toContain(token)
+  })
+
+  it('leaves the sessions where the body says so', async () => {
+    const person = await shop.signUp()
+    expect((await reset(person.id, { mode: 'email', revoke_sessions: false })).status).toBe(202)
+    expect((await shop.call('/orders', { token: person.token })).status).toBe(200)
+  })
+
+  it('is not sent to nobody, to a disabled user, without end, or in another way', async () => {
+    const person = await shop.signUp()
+    expect((await reset(person.id, { mode: 'temporary' })).json).toMatchObject({
+      error: 'invalid_request',
+      status: 400,
+    })
+    const { id } = (await admin.call('POST', '/users', { phone: phone() })).json
+    expect((await reset(id)).json).toMatchObject({ error: 'conflict', status: 409 })
+    const statuses = []
+    for (let n = 0; n < 4; n++) statuses.push((await reset(person.id)).status)
+    expect(statuses).toEqual([202, 202, 202, 429])
+    await admin.call('PATCH', `/users/${person.id}`, { disabled: true })
+    expect((await reset(person.id)).json).toMatchObject({ error: 'conflict', status: 409 })
+    expect((await shop.call('/orders', { token: person.token })).status).toBe(401)
+  })
+
+  it('that waits to be sent is dropped when the address changes, and the former address hears of it', async () => {
+    const { id, email } = await make({ email_confirmed: true })
+    await shop.sql(
+      `insert into auth.outbox (id, template, recipient, user_id, next_attempt_at) values ($1, 'reset_password', $2, $3, now() + interval '1 hour')`,
+      [`msg_${'1'.repeat(26)}`, email, id],
+    )
+    const next = address()
+    await admin.call('PATCH', `/users/${id}`, { email: next })
+    const rows = await shop.sql(`select status from auth.outbox where user_id = $1 and template = 'reset_password'`, [
+      id,
+    ])
+    expect(rows).toEqual([{ status: 'dropped' }])
+    const mail = await shop.mail(email, 'email_changed')
+    expect(mail.text).toContain(next)
   })
 })
 
