@@ -204,8 +204,9 @@ describe('a forgotten password', () => {
     }
   })
 
-  it('leaves the second factor: the next sign-in asks for it', async () => {
+  it('leaves the second factor of a confirmed address: the next sign-in asks for it', async () => {
     const { id, email } = await shop.signUp()
+    await shop.sql('update auth.users set email_confirmed_at = now() where id = $1', [id])
     await shop.sql(
       `insert into auth.mfa_factors (id, user_id, type, status, sealed_secret, verified_at)
         values ('fac_reset', $1, 'totp', 'verified', 'x', now())`,
