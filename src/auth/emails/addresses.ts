@@ -5,6 +5,7 @@ import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { type Found, OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
+import { Reclaim } from '../passwords/reclaim.ts'
 import { Passwords } from '../passwords/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import type { ClientInfo } from '../shared/client.ts'
@@ -22,6 +23,7 @@ export class Addresses {
     private readonly delivery: Delivery,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly reclaim: Reclaim,
     private readonly sessions: Sessions,
     private readonly tokens: OneTimeTokens,
     private readonly users: Users,
@@ -65,8 +67,8 @@ export class Addresses {
   }
 
   /**
-   * The owner of the former address takes the account back: the person who changed the address has known the password, so all sessions end
-   * and the password goes. A mail with which to choose another one is sent.
+   * The owner of the former address takes the account back: the person who changed the address has known the password, and may have
+   * added other ways in. All of them go, and all sessions end. A mail with which to choose another password is sent.
    *
    * @returns the address. @throws HttpError 400 `invalid_token`, 409 `email_taken`
    */
@@ -76,6 +78,7 @@ export class Addresses {
     if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
     await this.tokens.forgetUser(id)
     await this.passwords.remove(id)
+    await this.reclaim.removeWaysIn(id)
     await this.challenges.forget(id)
     await this.sessions.endAll(id, 'revoked')
     await this.delivery.queue({ template: 'reset_password', recipient: target, userId: id })

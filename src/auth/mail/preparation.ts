@@ -169,7 +169,9 @@ function isWanted({ template, recipient, user_id, created_at }: QueuedMessage, u
 
 /** The address that links in messages begin with (source, "Settings document"). */
 function linkBase({ site_url }: Settings): string {
-  return site_url?.replace(/\/+$/, '') ?? baseUrl()
+  if (site_url === undefined) return baseUrl()
+  const { origin, pathname } = new URL(site_url) // a query or a fragment would swallow the path of a link
+  return `${origin}${pathname}`.replace(/\/+$/, '')
 }
 
 function hostOf(settings: Settings): string {

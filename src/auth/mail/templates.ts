@@ -131,7 +131,7 @@ export const templates = {
     subject: 'The address of your account at {{site_name}} is about to change',
     paragraphs: [
       'A change of your address from {{old_email}} to {{new_email}} was asked for.',
-      'If this was not you, keep the old address. That also ends all sessions, and you choose a new password.',
+      'If this was not you, keep the old address. That also ends all sessions and removes every way to sign in, and you choose a new password.',
       'Time: {{occurred_at}}. Device: {{device}}. Address: {{ip}}.',
     ],
     button: { label: 'Keep the old address', variable: 'undo_url' },

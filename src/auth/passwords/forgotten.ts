@@ -1,12 +1,11 @@
 import { Database, Injectable } from '@stack/backend'
 import { Audit } from '../audit/rows.ts'
-import { Identities } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { type Found, OneTimeTokens, type Presented } from '../mail/tokens.ts'
-import { Challenges, Factors, Recovery } from '../mfa/rows.ts'
+import { Challenges } from '../mfa/rows.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
@@ -15,6 +14,7 @@ import { authError } from '../shared/errors.ts'
 import { Users } from '../users/rows.ts'
 import { Breaches } from './breaches.ts'
 import { hashPassword, requirePasswordFits } from './hash.ts'
+import { Reclaim } from './reclaim.ts'
 import { Passwords } from './rows.ts'
 
 /** A forgotten password that may be replaced, and the hash of the next one. */
@@ -32,13 +32,11 @@ export class ForgottenPasswords {
     private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
-    private readonly factors: Factors,
-    private readonly identities: Identities,
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly providers: ProviderStates,
-    private readonly recovery: Recovery,
+    private readonly reclaim: Reclaim,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
     private readonly tokens: OneTimeTokens,
@@ -79,7 +77,8 @@ export class ForgottenPasswords {
     if (!user || user.disabled_at || user.email !== target || !(await this.tokens.use(found)))
       throw authError('invalid_token')
     await this.passwords.set(id, phc)
-    if (!user.email_confirmed_at) await this.removeOtherWaysIn(id)
+    // whoever made the account had not proved the address: they may wait for its owner
+    if (!user.email_confirmed_at) await this.reclaim.removeWaysIn(id)
     await this.users.confirmEmail(id, target)
     await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
     await this.challenges.forget(id)
@@ -88,16 +87,5 @@ export class ForgottenPasswords {
     await this.notices.toUser(user, 'password_changed', client)
     const actor = { type: 'user', id } as const
     await this.audit.record({ event: 'password.reset', actor, target: actor, client })
-  }
-
-  /**
-   * Whoever made the account had not proved the address: identities, passkeys and a phone number from before may be a stranger's, who
-   * signed up with the address and waits for its owner.
-   */
-  private async removeOtherWaysIn(id: string): Promise<void> {
-    await this.identities.removeAll(id)
-    await this.factors.removeAll(id)
-    await this.recovery.remove(id)
-    await this.users.removePhone(id)
   }
 }

@@ -11,6 +11,7 @@ import { UsersModule } from '../users/module.ts'
 import { Breaches } from './breaches.ts'
 import { PasswordChecks } from './checks.ts'
 import { ForgottenPasswords } from './forgotten.ts'
+import { Reclaim } from './reclaim.ts'
 import { PasswordResetController } from './reset.ts'
 import { PasswordsController } from './routes.ts'
 import { Passwords } from './rows.ts'
@@ -29,6 +30,6 @@ import { Passwords } from './rows.ts'
     UsersModule,
   ],
   controllers: [PasswordResetController, PasswordsController],
-  providers: [Breaches, ForgottenPasswords, PasswordChecks, Passwords],
+  providers: [Breaches, ForgottenPasswords, PasswordChecks, Passwords, Reclaim],
 })
 export class PasswordsModule {}

@@ -19,6 +19,28 @@ const events = async (id: string) =>
   (
     await shop.sql<{ event_type: string }>('select event_type from auth.audit where target_id = $1 order by id', [id])
   ).map(({ event_type }) => event_type)
+/** An identity, a second factor and a phone number, as an intruder could add them. */
+async function addWaysIn(id: string): Promise<void> {
+  await shop.sql(`insert into auth.identities (provider, subject, user_id) values ('github', $1, $1)`, [id])
+  await shop.sql(
+    `insert into auth.mfa_factors (id, user_id, type, status, sealed_secret, verified_at)
+      values ('fac_' || $1, $1, 'totp', 'verified', 'x', now())`,
+    [id],
+  )
+  const phone = `+4915${String(Math.floor(Math.random() * 1e9)).padStart(9, '0')}`
+  await shop.sql('update auth.users set phone = $2, phone_confirmed_at = now() where id = $1', [id, phone])
+}
+
+/** @returns the number of identities, that of second factors, and the phone number. */
+async function waysIn(id: string): Promise<unknown[]> {
+  const [row] = await shop.sql<{ identities: number; factors: number; phone: string | null }>(
+    `select (select count(*)::int from auth.identities where user_id = $1) as identities,
+      (select count(*)::int from auth.mfa_factors where user_id = $1) as factors, phone from auth.users where id = $1`,
+    [id],
+  )
+  return [row!.identities, row!.factors, row!.phone]
+}
+
 const thirty = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 30 }, work))
 
 afterEach(() => settings({}))
@@ -204,6 +226,16 @@ describe('a forgotten password', () => {
     }
   })
 
+  it('that first proves the address removes every way in of who made the account', async () => {
+    const { id, email } = await shop.signUp()
+    await addWaysIn(id)
+    await post('/auth/password/forgot', { email })
+    const token = tokenIn(await shop.mail(email, 'reset_password'))
+    expect((await post('/auth/password/reset', { token, password: 'a new horse battery' })).status).toBe(200)
+    expect(await waysIn(id)).toEqual([0, 0, null])
+    expect((await signIn(email, 'a new horse battery')).status).toBe(200)
+  })
+
   it('leaves the second factor of a confirmed address: the next sign-in asks for it', async () => {
     const { id, email } = await shop.signUp()
     await shop.sql('update auth.users set email_confirmed_at = now() where id = $1', [id])
@@ -245,15 +277,17 @@ describe('another address', () => {
   })
 
   it('is taken back by the former one: sessions end, the password goes, a new one is chosen', async () => {
-    const { email, token } = await shop.signUp()
+    const { id, email, token } = await shop.signUp()
     await post('/auth/email/confirm', { token: tokenIn(await shop.mail(email)) })
     const next = address()
     await change(next, token)
+    await addWaysIn(id)
     const undo = tokenIn(await shop.mail(email, 'email_change_notice'))
     await post('/auth/email/change/confirm', { token: tokenIn(await shop.mail(next, 'email_change_confirm')) })
     expect((await post('/auth/email/undo', { token: undo })).json).toEqual({ status: 'kept', email })
     expect((await post('/auth/email/undo', { token: undo })).json.error).toBe('invalid_token')
     expect((await shop.call('/orders', { token })).status).toBe(401)
+    expect(await waysIn(id)).toEqual([0, 0, null])
     for (const one of [email, next]) expect((await signIn(one)).status).toBe(401)
     const reset = tokenIn(await shop.mail(email, 'reset_password'))
     expect((await post('/auth/password/reset', { token: reset, password: 'a new horse battery' })).status).toBe(200)
