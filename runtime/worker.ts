@@ -70,8 +70,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const body = await readBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
     return inTransaction(call, database, async () => {
-      const grants =
-        identity && route.readsGrants ? await database.readGrants(route.gate.serviceRole !== undefined) : null
+      const grants = identity && route.readsGrants ? await database.readGrants(route.gate) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
       if (route.gate.serviceRole !== undefined) management!.requireKnownParameters(call, route.parameters)
