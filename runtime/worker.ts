@@ -50,10 +50,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
 
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
-    if (name !== undefined) {
-      if (!receive) throw httpError('not_found', `no webhook named ${name}`)
-      return receive(call, name)
-    }
+    if (name !== undefined && receive) return receive(call, name)
+    if (name !== undefined) throw httpError('not_found', `no webhook named ${name}`)
     if (call.request.method === 'OPTIONS') {
       const allow = allowedMethods(match, call.path)
       return options(call, allow, cors?.preflight(call.request, allow))
@@ -62,7 +60,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const route = table.routes[found[0]]!
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
-    const hasKey = route.gate.serviceRole !== undefined && (await management!.hasServiceRoleKey(call))
+    const isAdministered = route.gate.serviceRole !== undefined
+    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call))
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
@@ -70,10 +69,10 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const body = await readBody(call, route)
     const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
     return inTransaction(call, database, async () => {
-      const grants = identity && route.readsGrants ? await database.readGrants(route.gate) : null
+      const grants = identity && route.readsGrants ? await database.readGrants(isAdministered) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
-      if (route.gate.serviceRole !== undefined) management!.requireKnownParameters(call, route.parameters)
+      if (isAdministered) management!.requireKnownParameters(call, route.parameters)
       const user = identity && grants && userOf(identity, grants.roles)
       const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)

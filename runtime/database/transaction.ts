@@ -7,7 +7,7 @@ import type { Queries } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
-import type { Gate, RouteTable } from '../table.ts'
+import type { RouteTable } from '../table.ts'
 import { BoundTransaction } from './bound-transaction.ts'
 import { type Grants, noGrants } from './grants.ts'
 import type { RequestPhase } from './transaction-state.ts'
@@ -20,11 +20,11 @@ export interface RequestDatabase {
   /**
    * @returns `null` when the session of the token was ended. The transaction is rolled back then, and what the handler asks
    * of the database runs as an anonymous caller.
-   * @param gate of the route. One that administers may wait for another server and holds no connection meanwhile: the caller's
-   * transaction ends with this reading, and its next use opens another one.
+   * @param isAlone ends the caller's transaction with this reading: a route that administers may wait for another server, and holds no
+   * connection meanwhile. The next use of the transaction opens another one.
    * @throws Unavailable
    */
-  readGrants(gate: Pick<Gate, 'serviceRole'>): Promise<Grants | null>
+  readGrants(isAlone: boolean): Promise<Grants | null>
   /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
@@ -75,13 +75,13 @@ export function createRequestDatabase(
       }
     },
 
-    async readGrants({ serviceRole }) {
+    async readGrants(isAlone) {
       const { context, isWithoutUser } = await theCaller().begin()
       if (isWithoutUser) {
         identity = null
         return null
       }
-      if (context && !context.session_ended && serviceRole === undefined) return context
+      if (context && !context.session_ended && !isAlone) return context
       if (!context) return noGrants
       await caller?.finish('ROLLBACK')
       caller = undefined

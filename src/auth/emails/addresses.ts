@@ -12,7 +12,7 @@ import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
 import { Users } from '../users/rows.ts'
 
-/** What the messages about an address lead to. The JSON routes and the pages share it. Each method takes what `OneTimeTokens.find` found. */
+/** The actions behind the messages about an address. The JSON routes and the pages share them. Each takes what `OneTimeTokens.find` found. */
 @Injectable()
 export class Addresses {
   constructor(
@@ -36,7 +36,7 @@ export class Addresses {
   }
 
   /**
-   * Whoever holds the token has read the mail, so this tells nothing new: the address that the token was sent to is confirmed.
+   * The holder of the token has read the mail, so this tells nothing new: the address that the token was sent to is confirmed.
    * @param token of a confirmation, also one that was used. @returns the address, or `undefined` where it is not confirmed.
    */
   async confirmedBy(token: string, sql: Sql): Promise<string | undefined> {
@@ -65,7 +65,7 @@ export class Addresses {
   }
 
   /**
-   * The owner of the former address takes the account back: whoever changed the address has known the password, so all sessions end
+   * The owner of the former address takes the account back: the person who changed the address has known the password, so all sessions end
    * and the password goes. A mail with which to choose another one is sent.
    *
    * @returns the address. @throws HttpError 400 `invalid_token`, 409 `email_taken`

@@ -24,7 +24,7 @@ export interface Page {
   script?: string
 }
 
-/** What every page shows of the project. */
+/** The parts of the settings that every page shows. */
 export interface Site {
   name: string
   /** The project's own site, where the settings name one. */

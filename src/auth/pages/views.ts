@@ -7,7 +7,7 @@ import type { Html, Page, Site } from './frame.ts'
 
 /** A field of a form that was refused. */
 export interface Refused {
-  /** As it was typed. A password is never shown again. */
+  /** The text that was typed. A password is never shown again. */
   value?: string
   reason: string
 }

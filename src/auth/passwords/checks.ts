@@ -5,7 +5,7 @@ import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
-import type { Sql } from '../shared/sql.ts'
+import { inRequest, type Sql } from '../shared/sql.ts'
 import { type User, Users } from '../users/rows.ts'
 import { isPassword } from './hash.ts'
 
@@ -25,17 +25,24 @@ export class PasswordChecks {
     private readonly users: Users,
   ) {}
 
+  /** Like `check`, and forgets the attempts at once, however the request goes on. */
+  async require(...asked: Parameters<PasswordChecks['check']>): ReturnType<PasswordChecks['check']> {
+    const checked = await this.check(...asked)
+    await Database.$apart((sql) => this.forgive(checked.account, sql))
+    return checked
+  }
+
   /**
    * Runs argon2id exactly once, whether the address is known or not, and nothing of the answer or its time tells which.
    * @param key the account that attempts are counted under. @param find reads the user.
    * @throws HttpError 401 `invalid_credentials`, 429 `rate_limited`
    */
-  async require(
+  async check(
     password: string,
     key: string,
     client: ClientInfo,
     find: FindUser,
-  ): Promise<{ user: User; phc: string; settings: Settings }> {
+  ): Promise<{ user: User; phc: string; settings: Settings; account: string }> {
     const network = networkOf(client)
     // a stranger's wrong attempts count under the stranger's network, so that they do not lock the owner out
     const account = `${key} ${network ?? ''}`
@@ -47,15 +54,19 @@ export class PasswordChecks {
     })
     if (refused) throw refused
     const isRight = await isPassword(password, user?.phc ?? undefined)
+    if (isRight && user?.phc) return { user, phc: user.phc, settings, account }
     await Database.$apart(async (sql) => {
-      if (isRight) return this.limits.forget(sql, 'sign_in_per_account', account)
       const target = user ? { target: { type: 'user', id: user.id } as const } : {}
       const event = 'user.sign_in_failed'
       const actor = { type: 'anonymous' } as const
       await this.audit.record({ event, outcome: 'failure', reason: 'wrong_password', actor, ...target, client }, sql)
     })
-    if (!isRight || !user?.phc) throw authError('invalid_credentials')
-    return { user, phc: user.phc, settings }
+    throw authError('invalid_credentials')
+  }
+
+  /** Forgets the attempts of an account, whose right password was given. @param account as `check` returns it. */
+  forgive(account: string, sql: Sql = inRequest): Promise<void> {
+    return this.limits.forget(sql, 'sign_in_per_account', account)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Body, Controller, Database, Post, Req, RequestId } from '@stack/backend'
+import { Body, Controller, Database, type HttpError, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
@@ -70,19 +70,21 @@ export class PasswordsController {
     @Body(credentials) { email, password }: v.InferOutput<typeof credentials>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<TokenAnswer | Response> {
+  ): Promise<TokenAnswer | Response | HttpError> {
     const client = clientOf(request, requestId)
     const find = async (users: Users, sql: Parameters<Users['byEmail']>[1]) => {
       await this.providers.requireEnabled('email', sql)
       return users.byEmail(email, sql)
     }
-    const { user: checked, phc, settings } = await this.checks.require(password, email, client, find)
+    const { user: checked, phc, settings, account } = await this.checks.check(password, email, client, find)
     const renewed = isCurrent(phc) ? undefined : await hashPassword(password)
     // the password was checked without a lock: it may have been changed, or the user disabled or deleted, while it was hashed
     const user = await this.users.lockWithPassword(checked.id, phc)
     if (!user) throw authError('invalid_credentials')
-    if (user.disabled_at) throw authError('user_disabled')
-    if (settings.confirm_email_required && !user.email_confirmed_at) throw authError('email_not_confirmed')
+    await this.checks.forgive(account)
+    // returned and not thrown, so that the attempts before the right password stay forgotten
+    if (user.disabled_at) return authError('user_disabled')
+    if (settings.confirm_email_required && !user.email_confirmed_at) return authError('email_not_confirmed')
     if (renewed) await this.passwords.replace(user.id, phc, renewed)
     return this.secondStep.finish(user, byPassword, client)
   }

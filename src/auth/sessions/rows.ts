@@ -70,23 +70,24 @@ export type EndReason =
 
 @Injectable()
 export class Sessions {
-  async begin(userId: string, amr: string[], client: ClientInfo, origin?: Origin): Promise<Session> {
-    const [session] = await Database.$asService().sql<Session>`
+  /** @returns also whether the account was in use, and never from a program like this one in the last 30 days. */
+  async begin(
+    userId: string,
+    amr: string[],
+    client: ClientInfo,
+    origin?: Origin,
+  ): Promise<Session & { isNewDevice: boolean }> {
+    const [session] = await Database.$asService().sql<Session & { isNewDevice: boolean }>`
+      with earlier as (
+        select count(*) > 0 and count(*) filter (where user_agent is not distinct from ${client.user_agent}) = 0 as is_new
+        from auth.sessions where user_id = ${userId})
       insert into auth.sessions (id, user_id, expires_at, aal, amr, ip, country, user_agent,
         provider, client_key, platform, application_key)
       values (${newId('ses_')}, ${userId}, now() + make_interval(days => ${longestDays}), ${amr.includes('mfa') ? 'aal2' : 'aal1'}, ${JSON.stringify(amr)},
         ${client.ip}, ${client.country}, ${client.user_agent},
         ${origin?.provider ?? null}, ${origin?.client_key ?? null}, ${origin?.platform ?? null}, ${origin?.application_key ?? null})
-      returning id, auth_time, aal, amr, refresh_generation::int`
+      returning id, auth_time, aal, amr, refresh_generation::int, (select is_new from earlier) as "isNewDevice"`
     return session!
-  }
-
-  /** Whether the account was in use, and never from a program like this one in the last 30 days. */
-  async isFirstOf(userId: string, { user_agent }: ClientInfo): Promise<boolean> {
-    const [row] = await Database.$asService().sql<{ is_first: boolean }>`
-      select count(*) > 0 and count(*) filter (where user_agent is not distinct from ${user_agent}) = 0 as is_first
-      from auth.sessions where user_id = ${userId}`
-    return row!.is_first
   }
 
   /**

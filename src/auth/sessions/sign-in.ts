@@ -21,8 +21,7 @@ export class SignIn {
   /** @param amr methods that the user proved, as RFC 8176 names them. @param origin the provider that vouched for the user. */
   async begin(user: User, amr: string[], client: ClientInfo, origin?: Origin): Promise<TokenAnswer> {
     if (!(await this.users.signedIn(user))) throw authError('invalid_credentials')
-    const isNewDevice = await this.sessions.isFirstOf(user.id, client)
-    const session = await this.sessions.begin(user.id, amr, client, origin)
+    const { isNewDevice, ...session } = await this.sessions.begin(user.id, amr, client, origin)
     await this.audit.record({
       event: 'user.signed_in',
       actor: { type: 'user', id: user.id },
