@@ -314,7 +314,7 @@ describe('http', () => {
   it.each([
     [200, 'sent'],
     [204, 'sent'],
-    [302, 'dead'],
+    [302, 'queued'],
     [400, 'dead'],
     [422, 'dead'],
     [401, 'queued'],
