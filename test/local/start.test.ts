@@ -69,7 +69,7 @@ describe('stack start', () => {
     const cold = await startShop(root)
     const text = cold.running.output()
     expect(text).toMatch(
-      /build +\d+ ms {2}8 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, \d+ migrations applied\n {2}workers +\d+ ms/,
+      /build +\d+ ms {2}11 routes, 2 webhooks\n {2}postgres +\d+ ms {2}18\.\d+ embedded, \d+ migrations applied\n {2}workers +\d+ ms/,
     )
     expect(text).toContain(`${applied} migrations applied`)
     expect(text).toMatch(/ready in \d+\.\d\d s \(cold\)/)

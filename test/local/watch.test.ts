@@ -153,7 +153,7 @@ describe('stack build --watch', () => {
     await running.seen('watching for changes')
     expect(fs.existsSync(path.join(root, '.stack/out'))).toBe(false)
     fs.rmSync(path.join(root, 'src/loose.ts'))
-    await running.seen('built 8 routes')
+    await running.seen('built 11 routes')
     running.child.kill('SIGTERM')
     expect((await running.finished).code).toBe(0)
   })
