@@ -60,6 +60,9 @@ export async function startAccountsStack(folder: string): Promise<AccountsStack>
   }
   const stack = await startStack({ ...given, port: await findPort() }, new AbortController().signal)
   const { base_url: url, service_role_key: apikey, database_url: owner } = stack.record
+  // Postgres is in a process group of its own, which Ctrl-C in a terminal does not reach.
+  const interrupted = () => void stack.stop().finally(() => process.exit(130))
+  process.once('SIGINT', interrupted)
   const client = new pg.Client(owner)
   try {
     await client.connect()
@@ -85,6 +88,7 @@ export async function startAccountsStack(folder: string): Promise<AccountsStack>
         return Object.assign(new URL(owner), { pathname: name }).href
       },
       async stop() {
+        process.off('SIGINT', interrupted)
         await client.end()
         await stack.stop()
       },
