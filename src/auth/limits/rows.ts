@@ -2,6 +2,15 @@ import { Cron, HttpError, Injectable } from '@stack/backend'
 import { type LimitName, limitsDefaults, type Settings } from '../../wire/settings.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
 
+/** What became of an attempt. */
+interface Taken {
+  settings: Settings
+  /** The limit that has no room. */
+  full: LimitName | null
+  /** The error to throw after the transaction, where a limit has no room. */
+  refused: HttpError | undefined
+}
+
 /**
  * Attempts by account and by network. A limit is a bucket that refills at a steady rate, so that there is no moment at which twice as
  * many attempts fit. Call it in `Database.$apart`, so that the attempt counts although its request fails.
@@ -20,13 +29,18 @@ export class Limits {
     return refusal(row!.wait)
   }
 
-  /** Like `take`, and reads the limit from the settings in the same statement. */
-  async takeBySettings(sql: Sql, name: LimitName, key: string): Promise<HttpError | undefined> {
-    const [row] = await sql<{ wait: number }>`
-      select auth.take_attempt(${await bucketOf(name, key)}, (asked ->> 'attempts')::float8, (asked ->> 'seconds')::float8) as wait
-      from auth.settings,
-        coalesce(document #> array['rate_limits', ${name}], ${JSON.stringify(limitsDefaults[name])}::jsonb) as asked`
-    return refusal(row!.wait)
+  /**
+   * Takes one attempt from each limit in turn until one is full, and reads the settings, in one statement: later limits are not touched
+   * by an attempt that an earlier one refuses. @param keys what each limit counts.
+   */
+  async takeEach(sql: Sql, keys: readonly (readonly [LimitName, string])[]): Promise<Taken> {
+    const buckets = await Promise.all(keys.map(([name, key]) => bucketOf(name, key)))
+    const names = keys.map(([name]) => name)
+    const [row] = await sql<{ document: Settings; refused: LimitName | null; wait: number | null }>`
+      select document, refused, wait
+      from auth.take_attempts(${names}::text[], ${buckets}::text[], ${JSON.stringify(limitsDefaults)}::jsonb)`
+    const { document: settings, refused, wait } = row!
+    return { settings, full: refused, refused: refusal(wait ?? 0) }
   }
 
   /**

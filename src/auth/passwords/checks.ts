@@ -1,8 +1,7 @@
-import { Database, type HttpError, Injectable } from '@stack/backend'
+import { Database, Injectable } from '@stack/backend'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
-import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
@@ -21,7 +20,6 @@ export class PasswordChecks {
   constructor(
     private readonly audit: Audit,
     private readonly limits: Limits,
-    private readonly settings: SettingsRows,
     private readonly users: Users,
   ) {}
 
@@ -47,10 +45,15 @@ export class PasswordChecks {
     // a stranger's wrong attempts count under the stranger's network, so that they do not lock the owner out
     const account = `${key} ${network ?? ''}`
     const { user, settings, refused } = await Database.$apart(async (sql) => {
-      const { document } = await this.settings.read(sql)
-      const crowded = network && (await this.limits.take(sql, 'sign_in_per_address', network, document))
-      const refused = crowded || (await this.countForAccount(sql, account, key, document, find, client))
-      return { user: refused ? undefined : await find(this.users, sql), settings: document, refused }
+      const { settings, full, refused } = await this.limits.takeEach(sql, [
+        ...(network ? [['sign_in_per_address', network] as const] : []),
+        ['sign_in_per_account', account],
+        ['sign_in_per_account_everywhere', key],
+      ])
+      const user = full === 'sign_in_per_address' ? undefined : await find(this.users, sql)
+      if (full === 'sign_in_per_account') await this.noteRefusal(sql, full, account, settings, user, client)
+      if (full === 'sign_in_per_account_everywhere') await this.noteRefusal(sql, full, key, settings, user, client)
+      return { user, settings, refused }
     })
     if (refused) throw refused
     const isRight = await isPassword(password, user?.phc ?? undefined)
@@ -69,33 +72,18 @@ export class PasswordChecks {
     return this.limits.forget(sql, 'sign_in_per_account', account)
   }
 
-  /**
-   * Counts the attempt against the account. The first refusal of a period has an entry of the audit trail, and the others have none.
-   * @param account the account as one network sees it. @param everywhere the account as all of them see it.
-   */
-  private async countForAccount(
+  /** The first refusal of a period has an entry of the audit trail, and the others have none. */
+  private async noteRefusal(
     sql: Sql,
-    account: string,
-    everywhere: string,
+    limit: 'sign_in_per_account' | 'sign_in_per_account_everywhere',
+    key: string,
     settings: Settings,
-    find: FindUser,
+    user: User | undefined,
     client: ClientInfo,
-  ): Promise<HttpError | undefined> {
-    for (const [limit, key] of [
-      ['sign_in_per_account', account],
-      ['sign_in_per_account_everywhere', everywhere],
-    ] as const) {
-      const refused = await this.limits.take(sql, limit, key, settings)
-      if (refused && (await this.limits.isFirstRefusal(sql, limit, key, settings))) {
-        const user = await find(this.users, sql)
-        const target = user ? { target: { type: 'user', id: user.id } as const } : {}
-        await this.audit.record(
-          { event: 'user.locked', outcome: 'failure', reason: limit, actor: { type: 'system' }, ...target, client },
-          sql,
-        )
-      }
-      if (refused) return refused
-    }
-    return undefined
+  ): Promise<void> {
+    if (!(await this.limits.isFirstRefusal(sql, limit, key, settings))) return
+    const target = user ? { target: { type: 'user', id: user.id } as const } : {}
+    const actor = { type: 'system' } as const
+    await this.audit.record({ event: 'user.locked', outcome: 'failure', reason: limit, actor, ...target, client }, sql)
   }
 }

@@ -52,7 +52,7 @@ export class RefreshController {
     if (!token) throw authError('invalid_refresh_token')
     const client = clientOf(request, requestId)
     // counted in the request's own transaction, because every refusal here is returned: nothing that was written is rolled back
-    const refused = await this.limits.takeBySettings(inRequest, 'refresh_per_session', token.sessionId)
+    const { refused } = await this.limits.takeEach(inRequest, [['refresh_per_session', token.sessionId]])
     if (refused) return refused
     const rotated = await this.sessions.rotateCurrent(token.sessionId, token.generation)
     if (rotated) return this.tokens.issue(rotated.user, rotated)
