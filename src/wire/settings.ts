@@ -65,6 +65,7 @@ export const limitsDefaults = {
   provider_sign_in_per_address: { attempts: 30, seconds: 60 },
   refresh_per_session: { attempts: 60, seconds: 60 },
   mail_per_recipient: { attempts: 3, seconds: 60 },
+  mail_per_recipient_daily: { attempts: 50, seconds: 86_400 },
   mail_per_address: { attempts: 30, seconds: 3600 },
   message_per_recipient: { attempts: 20, seconds: 3600 },
   messages: { attempts: 10_000, seconds: 3600 },
@@ -137,7 +138,10 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
     isValid: isOrigins,
     reason: `passkey_origins must be a list of at most ${mostOrigins} https origins, or android:apk-key-hash: with 43 characters of base64url`,
   },
-  breach_check_url: { isValid: isSite, reason: 'breach_check_url must be an http or https URL' },
+  breach_check_url: {
+    isValid: isGateway,
+    reason: 'breach_check_url must be an https URL, or an http URL of a private network',
+  },
   rate_limits: {
     isValid: isLimits,
     reason: `rate_limits must be an object of ${Object.keys(limitsDefaults).join(', ')}, each { "attempts": 1 to 10000, "seconds": 1 to 86400 }`,
@@ -232,7 +236,7 @@ const mailForms: Record<string, Record<string, MailField>> = {
     username: { isValid: (value) => isLine(value, 320) },
     credential_ref: credentialRef,
   },
-  http: { url: { isValid: isSite, isRequired: true }, credential_ref: credentialRef },
+  http: { url: { isValid: isGateway, isRequired: true }, credential_ref: credentialRef },
 }
 
 function isRedirects(value: unknown): boolean {
@@ -250,6 +254,13 @@ function isOrigins(value: unknown): boolean {
     if (/^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(one)) return true
     return /^https:\/\/[^*]+$/.test(one) && URL.canParse(one) && new URL(one).origin === one
   })
+}
+
+/** Messages and credentials go there: only a private network may carry them in the clear. */
+function isGateway(value: unknown): boolean {
+  if (!isSite(value)) return false
+  const { protocol, hostname } = new URL(value as string)
+  return protocol === 'https:' || isPrivateHost(hostname.replace(/^\[|\]$/g, ''))
 }
 
 function isSite(value: unknown): boolean {

@@ -21,6 +21,7 @@ import { Audit, administering, type Entry } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices, unnamed } from '../mail/notices.ts'
+import { PendingActions } from '../mail/pending.ts'
 import { linkSeconds } from '../mail/preparation.ts'
 import { Senders } from '../mail/senders/index.ts'
 import { Challenges, Factors, Recovery } from '../mfa/rows.ts'
@@ -55,6 +56,7 @@ export class AccountsController {
     private readonly notices: Notices,
     private readonly passwords: Passwords,
     private readonly recovery: Recovery,
+    private readonly pending: PendingActions,
     private readonly senders: Senders,
     private readonly sessions: Sessions,
     private readonly settings: SettingsRows,
@@ -206,6 +208,7 @@ export class AccountsController {
   ): Promise<{ status: 'sent'; expires_at: Date }> {
     const email = await this.admitReset(id)
     await this.users.hold(id)
+    await this.pending.void(id)
     const ended = revoke_sessions ? await this.sessions.endAll(id, 'revoked_all') : []
     await this.delivery.queue({ template: 'reset_password', recipient: email, userId: id })
     const details = { sessions_ended: ended.length }

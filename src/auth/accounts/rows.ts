@@ -184,7 +184,7 @@ export class Accounts {
 
   /** Voids the one-time tokens of the user, and those that a message which waits to be sent would carry. @returns how many were good. */
   private async forgetTokens(id: string): Promise<number> {
-    await this.outbox.dropOf(id)
+    await this.outbox.dropOf(id, true)
     const tokens = await inRequest<{ was_good: boolean }>`
       delete from auth.one_time_tokens where user_id = ${id}
         or (purpose = 'phone_sign_in' and target = (select phone from auth.users where id = ${id}))

@@ -3,6 +3,8 @@ import { Audit, type Entry } from '../audit/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
+import { Outbox } from '../mail/outbox.ts'
+import { PendingActions } from '../mail/pending.ts'
 import { type Found, OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { Reclaim } from '../passwords/reclaim.ts'
@@ -22,7 +24,9 @@ export class Addresses {
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
     private readonly notices: Notices,
+    private readonly outbox: Outbox,
     private readonly passwords: Passwords,
+    private readonly pending: PendingActions,
     private readonly reclaim: Reclaim,
     private readonly sessions: Sessions,
     private readonly tokens: OneTimeTokens,
@@ -60,7 +64,7 @@ export class Addresses {
     const user = await this.users.byId(id)
     if (!user || user.disabled_at) throw authError('invalid_token')
     if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
-    await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
+    await this.pending.void(id)
     await this.notices.toUser(user, 'email_changed', client, { new_email: target })
     await this.note('user.email_changed', id, client)
     return target
@@ -75,8 +79,11 @@ export class Addresses {
   async undo(found: Found | undefined, client: ClientInfo): Promise<string> {
     if (!found?.user_id || !(await this.tokens.use(found))) throw authError('invalid_token')
     const { user_id: id, target } = found
+    await this.users.freeUnproved(target)
     if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
-    await this.tokens.forgetUser(id)
+    await this.tokens.forgetLaterUndos(found)
+    await this.outbox.dropOf(id, true)
+    await this.tokens.forgetActions(id)
     await this.passwords.remove(id)
     await this.reclaim.removeWaysIn(id)
     await this.challenges.forget(id)

@@ -2,7 +2,10 @@
 import { Cron, Database, Injectable, Log } from '@stack/backend'
 import type { Message } from '../../wire/message.ts'
 import type { Settings } from '../../wire/settings.ts'
+import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import type { Sql } from '../shared/sql.ts'
+import { isBuiltIn } from './catalogue.ts'
 import { type NewMessage, Outbox, type QueuedMessage } from './outbox.ts'
 import { Preparation } from './preparation.ts'
 import { oneLine, SendFailed } from './senders/failure.ts'
@@ -16,6 +19,7 @@ const parallel = 5
 @Injectable()
 export class Delivery {
   constructor(
+    private readonly limits: Limits,
     private readonly outbox: Outbox,
     private readonly preparation: Preparation,
     private readonly senders: Senders,
@@ -48,7 +52,9 @@ export class Delivery {
     try {
       prepared = await Database.$apart(async (sql) => {
         const { document: settings } = await this.settings.read(sql)
-        const message = await this.preparation.prepare(queued, settings, sql)
+        const message = (await this.isAdmitted(queued, settings, sql))
+          ? await this.preparation.prepare(queued, settings, sql)
+          : undefined
         if (!message) await this.outbox.settle(queued.id, 'dropped', null, sql)
         return message && { message, settings }
       })
@@ -58,6 +64,16 @@ export class Delivery {
       return this.failed(queued, error)
     }
     await Database.$apart((sql) => this.outbox.settle(queued.id, 'sent', null, sql))
+  }
+
+  /** Counts the messages to an address, whatever causes them: else a stranger who has made an account with it could fill its mailbox. */
+  private async isAdmitted(
+    { channel, recipient, attempts, template }: QueuedMessage,
+    settings: Settings,
+    sql: Sql,
+  ): Promise<boolean> {
+    if (channel !== 'email' || attempts > 1 || !isBuiltIn(template)) return true
+    return !(await this.limits.take(sql, 'mail_per_recipient_daily', recipient, settings))
   }
 
   private async failed(queued: QueuedMessage, error: unknown): Promise<void> {

@@ -8,6 +8,7 @@ import { Catalogue } from './catalogue.ts'
 import { Delivery } from './delivery.ts'
 import { Notices } from './notices.ts'
 import { Outbox } from './outbox.ts'
+import { PendingActions } from './pending.ts'
 import { Preparation } from './preparation.ts'
 import { Senders } from './senders/index.ts'
 import { OneTimeTokens } from './tokens.ts'
@@ -15,6 +16,6 @@ import { OneTimeTokens } from './tokens.ts'
 /** Messages: queued with what causes them, sent after the commit, tried again until they are taken. */
 @Module({
   imports: [LimitsModule, ProvidersModule, SettingsModule, UsersModule],
-  providers: [Catalogue, Delivery, MailAdmission, Notices, OneTimeTokens, Outbox, Preparation, Senders],
+  providers: [Catalogue, Delivery, MailAdmission, Notices, OneTimeTokens, Outbox, PendingActions, Preparation, Senders],
 })
 export class MailModule {}

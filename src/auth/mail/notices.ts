@@ -1,6 +1,6 @@
 import { Injectable } from '@stack/backend'
 import type { ClientInfo } from '../shared/client.ts'
-import { deviceOf } from '../shared/device.ts'
+import { knownLabelOf } from '../shared/device.ts'
 import type { User } from '../users/rows.ts'
 import { Delivery } from './delivery.ts'
 import type { TemplateKey } from './templates.ts'
@@ -26,7 +26,7 @@ export class Notices {
   ): Promise<void> {
     if (to === null) return
     const where = {
-      device: deviceOf(client.user_agent).label ?? 'unknown device',
+      device: knownLabelOf(client.user_agent) ?? 'unknown device',
       ip: client.ip ?? 'unknown',
       country: client.country ?? 'unknown',
       occurred_at: `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,

@@ -92,11 +92,15 @@ export class Outbox {
     return true
   }
 
-  /** Drops what waits to be sent to the user, because the account has changed: a link in it would open the account as it is now. */
-  async dropOf(userId: string): Promise<void> {
+  /**
+   * Drops what waits to be sent to the user, because the account has changed: a link in it would open the account as it is now.
+   * @param alsoUndo also the mails with which a former address takes a change back.
+   */
+  async dropOf(userId: string, alsoUndo = false): Promise<void> {
+    const dropped = alsoUndo ? [...actionTemplates, 'email_change_notice'] : actionTemplates
     await inRequest`
       update auth.outbox set status = 'dropped', variables = '{}'
-      where user_id = ${userId} and status = 'queued' and template = any (${actionTemplates}::text[])`
+      where user_id = ${userId} and status = 'queued' and template = any (${dropped}::text[])`
   }
 
   @Cron('17 3 * * *')

@@ -72,12 +72,32 @@ export class Preparation {
   async prepare(message: QueuedMessage, settings: Settings, sql: Sql): Promise<Message | undefined> {
     const user = await this.userOf(message, sql)
     if (!isWanted(message, user)) return undefined
+    if (
+      message.template === 'existing_account' &&
+      user &&
+      settings.confirm_email_required &&
+      !user.email_confirmed_at
+    ) {
+      return this.prepare(await this.contested(message, user.id, sql), settings, sql)
+    }
     const common = { ...commonValues(settings, message, user), ...message.variables }
     if (message.channel === 'sms') return this.prepareText(message, common, sql)
     const template = await this.catalogue.find(message.template, sql)
     if (!template) return undefined
     const variables = { ...common, ...(await this.action(message, user, settings, sql)) }
     return composed(message, partsOf(template), variables, settings)
+  }
+
+  /**
+   * Two people have signed up with one address, which none of them has proved. The password of the first and the links of that sign-up
+   * go, and the mail lets the owner of the address choose a password.
+   */
+  private async contested(message: QueuedMessage, userId: string, sql: Sql): Promise<QueuedMessage> {
+    await sql`delete from auth.password_credentials where user_id = ${userId}`
+    await sql`
+      update auth.one_time_tokens set consumed_at = now()
+      where user_id = ${userId} and consumed_at is null and purpose = 'confirm_email'`
+    return { ...message, template: 'reset_password', user_id: userId }
   }
 
   private async prepareText(message: QueuedMessage, common: Variables, sql: Sql): Promise<Message | undefined> {

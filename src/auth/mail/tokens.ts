@@ -115,6 +115,7 @@ export class OneTimeTokens {
     return used.length > 0
   }
 
+  /** Compares with the newest code alone: guesses would find one of many sooner. */
   private async findCode(
     purpose: Purpose,
     { target, code }: { target: string; code: string },
@@ -126,11 +127,12 @@ export class OneTimeTokens {
       const refused = await this.limits.take(sql, 'code_per_recipient', key, document)
       if (refused) return { refused, live: [] }
       const live = await sql<{ code_digest: string; digest: string; user_id: string | null }>`
-        with live as (select token_digest from auth.one_time_tokens
+        with newest as (select token_digest from auth.one_time_tokens
           where purpose = ${purpose} and target = ${target} and consumed_at is null and code_expires_at > now()
-            and attempts < ${most} and user_id is not distinct from coalesce(${userId ?? null}, user_id)
-          order by token_digest for no key update)
-        update auth.one_time_tokens set attempts = attempts + 1 where token_digest in (select token_digest from live)
+            and user_id is not distinct from coalesce(${userId ?? null}, user_id)
+          order by created_at desc, token_digest limit 1)
+        update auth.one_time_tokens set attempts = attempts + 1
+        where token_digest in (select token_digest from newest) and attempts < ${most}
         returning code_digest, token_digest as digest, user_id`
       return { refused, live }
     })
@@ -147,11 +149,26 @@ export class OneTimeTokens {
       where purpose = ${purpose} and target = ${target} and consumed_at is null`
   }
 
-  /** Voids the user's tokens, of these purposes or of all. */
-  async forgetUser(userId: string, purposes: readonly Purpose[] | null = null): Promise<void> {
+  /** Voids the user's tokens of these purposes. */
+  async forgetUser(userId: string, purposes: readonly Purpose[]): Promise<void> {
     await inRequest`
-      update auth.one_time_tokens set consumed_at = now() where user_id = ${userId} and consumed_at is null
-        and (${purposes}::text[] is null or purpose = any (${purposes}::text[]))`
+      update auth.one_time_tokens set consumed_at = now()
+      where user_id = ${userId} and consumed_at is null and purpose = any (${purposes}::text[])`
+  }
+
+  /** Voids every token of the user but those with which a former address takes a change back. */
+  async forgetActions(userId: string): Promise<void> {
+    await inRequest`
+      update auth.one_time_tokens set consumed_at = now()
+      where user_id = ${userId} and consumed_at is null and purpose <> 'email_change_undo'`
+  }
+
+  /** Voids those that later addresses of the account hold. The earlier ones stay: an intruder must not void the owner's. */
+  async forgetLaterUndos({ digest, user_id }: Found): Promise<void> {
+    await inRequest`
+      update auth.one_time_tokens set consumed_at = now()
+      where user_id = ${user_id} and purpose = 'email_change_undo' and consumed_at is null
+        and created_at > (select created_at from auth.one_time_tokens where token_digest = ${digest})`
   }
 
   /** Tokens that are used or over say nothing any more. */

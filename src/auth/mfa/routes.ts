@@ -15,6 +15,7 @@ import {
 } from '@stack/backend'
 import { renderSVG } from 'uqr'
 import type * as v from 'valibot'
+import type { ProviderName } from '../../wire/providers.ts'
 import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Notices } from '../mail/notices.ts'
@@ -128,6 +129,7 @@ export class MfaController {
     const known = await Database.$apart(async (sql) => {
       const attempted = await this.challenges.attempt(body.challenge_id, sql)
       if (attempted?.amr.includes('pwd')) await this.providers.requireEnabled('email', sql)
+      if (attempted?.origin) await this.providers.requireEnabled(attempted.origin.provider as ProviderName, sql)
       if (attempted?.amr.includes('sms')) await this.providers.requireEnabled('phone', sql)
       return attempted
     })

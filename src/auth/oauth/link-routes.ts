@@ -4,6 +4,7 @@ import { Sessions } from '../sessions/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
+import { requireConfirmed, Users } from '../users/rows.ts'
 import { Beginning } from './beginning.ts'
 import { requireProvider } from './endpoints.ts'
 import { linkBody } from './schemas.ts'
@@ -14,6 +15,7 @@ export class LinkController {
   constructor(
     private readonly beginning: Beginning,
     private readonly sessions: Sessions,
+    private readonly users: Users,
   ) {}
 
   @Post(':provider/start')
@@ -25,7 +27,10 @@ export class LinkController {
   ): Promise<{ url: string }> {
     const { id } = await Database.$apart(async (sql) => {
       await requireRecent(sql)
-      return this.sessions.caller(sql)
+      const caller = await this.sessions.caller(sql)
+      const user = await this.users.byId(caller.id, sql)
+      if (user) requireConfirmed(user)
+      return caller
     })
     const url = await this.beginning.begin(requireProvider(name), body, clientOf(request, requestId), id)
     if (url === undefined) throw authError('provider_failed')

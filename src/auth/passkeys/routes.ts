@@ -9,7 +9,7 @@ import type { TokenAnswer } from '../sessions/tokens.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
-import { Users } from '../users/rows.ts'
+import { requireConfirmed, Users } from '../users/rows.ts'
 import { Assertions, asksForVerification, methodsOf, type Refused } from '../webauthn/assertions.ts'
 import { type Begun, Ceremonies } from '../webauthn/ceremonies.ts'
 import type { CreationOptions, RequestOptions } from '../webauthn/options.ts'
@@ -47,6 +47,7 @@ export class PasskeysController {
     await this.secondStep.requireProof(id)
     const user = await this.users.byId(id)
     if (!user) throw authError('user_not_found', `there is no user "${id}"`)
+    requireConfirmed(user)
     return this.ceremonies.beginEnrolment(settings, user, await this.sessions.current(), label)
   }
 

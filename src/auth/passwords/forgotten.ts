@@ -4,6 +4,7 @@ import { Limits } from '../limits/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
+import { PendingActions } from '../mail/pending.ts'
 import { type Found, OneTimeTokens, type Presented } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { ProviderStates } from '../providers/rows.ts'
@@ -35,6 +36,7 @@ export class ForgottenPasswords {
     private readonly limits: Limits,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly pending: PendingActions,
     private readonly providers: ProviderStates,
     private readonly reclaim: Reclaim,
     private readonly sessions: Sessions,
@@ -80,7 +82,7 @@ export class ForgottenPasswords {
     // whoever made the account had not proved the address: they may wait for its owner
     if (!user.email_confirmed_at) await this.reclaim.removeWaysIn(id)
     await this.users.confirmEmail(id, target)
-    await this.tokens.forgetUser(id, ['confirm_email', 'reset_password', 'email_change'])
+    await this.pending.void(id)
     await this.challenges.forget(id)
     await this.sessions.endAll(id, 'password_changed')
     await this.limits.forgetAccount(target)

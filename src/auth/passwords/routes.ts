@@ -5,7 +5,7 @@ import { Audit } from '../audit/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
-import { OneTimeTokens } from '../mail/tokens.ts'
+import { PendingActions } from '../mail/pending.ts'
 import { Challenges } from '../mfa/rows.ts'
 import { SecondStep } from '../mfa/second-step.ts'
 import { ProviderStates } from '../providers/rows.ts'
@@ -34,12 +34,12 @@ export class PasswordsController {
     private readonly delivery: Delivery,
     private readonly notices: Notices,
     private readonly passwords: Passwords,
+    private readonly pending: PendingActions,
     private readonly secondStep: SecondStep,
     private readonly providers: ProviderStates,
     private readonly sessions: Sessions,
     private readonly signIns: SignIn,
     private readonly signUps: SignUps,
-    private readonly tokens: OneTimeTokens,
     private readonly users: Users,
   ) {}
 
@@ -131,7 +131,7 @@ export class PasswordsController {
     const next = await hashPassword(password)
     if (!(await this.passwords.replace(id, phc, next))) throw authError('invalid_credentials')
     await this.challenges.forget(id) // they were begun with the old password
-    await this.tokens.forgetUser(id, ['reset_password'])
+    await this.pending.void(id)
     await this.sessions.endAll(id, 'password_changed', sessionId)
     await this.notices.toUser(user, 'password_changed', client)
     await this.note('password.changed', id, client)

@@ -24,7 +24,7 @@ import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
 import { requireWayIn } from '../shared/ways-in.ts'
-import { Users } from '../users/rows.ts'
+import { requireConfirmed, Users } from '../users/rows.ts'
 import { relyingParty } from '../webauthn/relying-party.ts'
 import { TextAdmission } from './admission.ts'
 import { Phones } from './rows.ts'
@@ -61,6 +61,7 @@ export class PhonesController {
       await requireRecent(sql)
       const user = await this.users.byId(id, sql)
       if (!user) throw authError('user_not_found')
+      requireConfirmed(user)
       if (user.phone === phone && user.phone_confirmed_at) throw authError('same_phone')
       return id
     })

@@ -30,7 +30,8 @@ export class SignIn {
       client,
       details: { amr, ...origin },
     })
-    if (isNewDevice) await this.notices.toUser(user, 'new_sign_in', client)
+    // who made the account may not own its address, and must not fill another person's mailbox
+    if (isNewDevice && user.email_confirmed_at) await this.notices.toUser(user, 'new_sign_in', client)
     return this.tokens.issue(user, session)
   }
 }

@@ -30,3 +30,13 @@ function named(name: string | undefined, version: string | undefined): string | 
   if (!name) return null
   return version ? `${name} ${version}` : name
 }
+
+/** The label of a known browser and a known system alone: a mail must not carry a text that the client has written. */
+export function knownLabelOf(userAgent: string | null): string | null {
+  const { browser, os } = Bowser.parse(userAgent || ' ')
+  const known = [
+    Object.values(Bowser.BROWSER_MAP).find((name) => name === browser.name),
+    Object.values(Bowser.OS_MAP).find((name) => name === os.name),
+  ].filter((name) => name)
+  return known.length > 0 ? known.join(' on ') : null
+}

@@ -47,6 +47,14 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 /** SQLSTATE of a violated unique index. */
 const uniqueViolation = '23505'
 
+/**
+ * Who made an account may not own its address. Ways in that they add before it is confirmed would outlive the owner's reset.
+ * @throws HttpError 403 `email_not_confirmed`
+ */
+export function requireConfirmed({ email, email_confirmed_at }: Pick<User, 'email' | 'email_confirmed_at'>): void {
+  if (email !== null && email_confirmed_at === null) throw authError('email_not_confirmed')
+}
+
 /** Whether another user has the address, also one that another transaction is just giving it to. */
 export function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === uniqueViolation
@@ -186,6 +194,12 @@ export class Users {
     }
     await inRequest`release savepoint other_address`
     return true
+  }
+
+  /** Takes an address from an account that has not proved it: its owner has proved it now, for another account. */
+  async freeUnproved(email: string): Promise<void> {
+    await inRequest`
+      update auth.users set email = null, updated_at = now() where email = ${email} and email_confirmed_at is null`
   }
 
   async removePhone(id: string): Promise<void> {
