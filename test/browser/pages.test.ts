@@ -254,7 +254,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     beforeAll(() => settings({ site_name: 'Corner Shop', redirect_allow_list: [back] }))
 
     it.each(looks)('signs in for an application, by keyboard alone: $title', async ({ title: look, options }) => {
-      const { id, token } = await shop.signUp()
+      const { id, token } = await shop.signUpConfirmed()
       await opened(options, async (page) => {
         const devtools = await page.context().newCDPSession(page)
         await devtools.send('WebAuthn.enable')

@@ -29,6 +29,8 @@ export interface TestStack {
   mails(to: string): Promise<CapturedMessage[]>
   /** Signs up a new user. */
   signUp(): Promise<Person>
+  /** Signs up a new user, whose address is confirmed in the database. The token is from before that. */
+  signUpConfirmed(): Promise<Person>
   /** Assigns (PUT) or revokes (DELETE) a role, with the service-role key. */
   role(method: 'PUT' | 'DELETE', userId: string, role: string): Promise<Answer>
 }
@@ -129,6 +131,11 @@ export function useStack(
     const { status, json, text } = await test.call('/auth/sign-up', { json: { email, password } })
     if (status !== 200) throw new Error(`sign-up answered ${status}: ${text}`)
     return { id: json.user.id, email, password, token: json.access_token, refreshToken: json.refresh_token }
+  }
+  test.signUpConfirmed = async () => {
+    const person = await test.signUp()
+    await test.sql('update auth.users set email_confirmed_at = now() where id = $1', [person.id])
+    return person
   }
   return test
 }

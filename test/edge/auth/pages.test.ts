@@ -473,7 +473,7 @@ describe('a passkey for an application', () => {
 
   async function enrolled(flags?: ConstructorParameters<typeof Authenticator>[1]) {
     await settings({ redirect_allow_list: [back] })
-    const person = await shop.signUp()
+    const person = await shop.signUpConfirmed()
     const key = new Authenticator(origin(), flags)
     const { json } = await shop.call('/auth/passkeys/enrol', { token: person.token, json: { label: 'a telephone' } })
     const response = key.create(json.options)

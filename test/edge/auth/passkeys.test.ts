@@ -43,7 +43,7 @@ async function add(token: string, key: Authenticator, lies?: Lies) {
 }
 
 async function enrolled(flags?: ConstructorParameters<typeof Authenticator>[1]) {
-  const person = await shop.signUp()
+  const person = await shop.signUpConfirmed()
   const key = new Authenticator(origin(), flags)
   const { status, json, text } = await add(person.token, key)
   expect([status, text]).toEqual([200, expect.any(String)])
@@ -71,9 +71,12 @@ afterEach(async () => {
   await settings({})
 })
 
+/** The address proves nothing any more: it is no way in. */
+const unconfirm = (id: string) => shop.sql('update auth.users set email_confirmed_at = null where id = $1', [id])
+
 describe('enrolment', () => {
   it('gives the options of a discoverable credential, and no email address as its user handle', async () => {
-    const { token, email, id } = await shop.signUp()
+    const { token, email, id } = await shop.signUpConfirmed()
     const { challenge_id, options } = await enrolOptions(token)
     expect(challenge_id).toMatch(/^wac_/)
     expect(options).toMatchObject({
@@ -135,9 +138,9 @@ describe('enrolment', () => {
     expect((await enrol((await shop.call('/auth/anonymous', { method: 'POST' })).json.access_token)).status).toBe(401)
     await shop.sql(`update auth.sessions set aal = 'aal1' where user_id = $1`, [id])
     expect((await enrol(token)).json.error).toBe('second_factor_required')
-    const started = await enrolOptions((await shop.signUp()).token)
+    const started = await enrolOptions((await shop.signUpConfirmed()).token)
     expect(started.challenge_id).toBeDefined()
-    const other = await shop.signUp()
+    const other = await shop.signUpConfirmed()
     const { options } = await enrolOptions(other.token)
     const stolen = { challenge_id: started.challenge_id, response: new Authenticator(origin()).create(options) }
     expect((await shop.call('/auth/passkeys/verify', { token: other.token, json: stolen })).json.error).toBe(
@@ -147,7 +150,7 @@ describe('enrolment', () => {
   })
 
   it('takes an attestation that the key itself has signed', async () => {
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     expect((await add(token, new Authenticator(origin()), { selfAttested: true })).status).toBe(200)
   })
 
@@ -166,7 +169,7 @@ describe('enrolment', () => {
     ['whose key is cut off', { tamper: { attestation: 'bytes' } }],
     ['whose key is no point of its curve', { tamper: { attestation: 'point' } }],
   ])('refuses a credential %s', async (_title, lies) => {
-    const { token, id } = await shop.signUp()
+    const { token, id } = await shop.signUpConfirmed()
     const answer = await add(token, new Authenticator(origin()), lies)
     expect(answer.json).toMatchObject({ error: 'invalid_passkey', status: 401 })
     expect((await shop.call('/auth/mfa', { token })).json.factors).toEqual([])
@@ -175,7 +178,7 @@ describe('enrolment', () => {
   })
 
   it('refuses what is no credential at all with 400, and one that is too long with 413', async () => {
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     const { challenge_id, options } = await enrolOptions(token)
     const good = new Authenticator(origin()).create(options)
     const send = (response: unknown) => shop.call('/auth/passkeys/verify', { token, json: { challenge_id, response } })
@@ -192,12 +195,12 @@ describe('enrolment', () => {
 
   it('a credential belongs to one account', async () => {
     const { key } = await enrolled()
-    const other = await shop.signUp()
+    const other = await shop.signUpConfirmed()
     expect((await add(other.token, key)).json).toMatchObject({ error: 'passkey_exists', status: 409 })
   })
 
   it('one challenge enrols one passkey, however many answer it at the same time', async () => {
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     const { challenge_id, options } = await enrolOptions(token)
     const answers = await many(() => {
       const response = new Authenticator(origin()).create(options)
@@ -207,7 +210,7 @@ describe('enrolment', () => {
   })
 
   it('an account has 20 passkeys at most, also when 30 sessions add one each', async () => {
-    const { email, id } = await shop.signUp()
+    const { email, id } = await shop.signUpConfirmed()
     const tokens: string[] = []
     for (let count = 0; count < 30; count++) tokens.push((await withPassword(email)).json.access_token)
     await shop.sql(`update auth.sessions set aal = 'aal2' where user_id = $1`, [id])
@@ -243,7 +246,7 @@ describe('sign-in with a passkey', () => {
   })
 
   it('an RSA key of 1,024 bits is refused', async () => {
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     expect((await add(token, new Authenticator(origin(), { key: 'RSA1024' }))).json.error).toBe('invalid_passkey')
   })
 
@@ -377,6 +380,7 @@ describe('sign-in with a passkey', () => {
 
   it('a disabled account is told so, and an address that must be confirmed', async () => {
     const { key, id } = await enrolled()
+    await unconfirm(id)
     await settings({ confirm_email_required: true })
     expect((await signIn(key)).json).toMatchObject({ error: 'email_not_confirmed', status: 403 })
     await shop.sql('update auth.users set email_confirmed_at = now() where id = $1', [id])
@@ -515,7 +519,7 @@ describe('a passkey as second factor', () => {
   })
 
   it('raises a session that asked for it, and no other session', async () => {
-    const person = await shop.signUp()
+    const person = await shop.signUpConfirmed()
     const early = (await withPassword(person.email)).json
     const another = (await withPassword(person.email)).json
     const key = new Authenticator(origin())
@@ -587,6 +591,7 @@ describe('removal', () => {
         'delete from auth.password_credentials where user_id = $1',
       ],
     ]
+    await unconfirm(id)
     await refused()
     const enable = (isEnabled: boolean) =>
       shop.sql('update auth.providers set enabled = $1 where kind = any($2)', [isEnabled, ['oauth', 'phone']])
@@ -613,6 +618,7 @@ describe('removal', () => {
   it('of two passkeys that are the only ways in, thirty removals at once leave one', async () => {
     const { token, factor, id } = await enrolled()
     const second = (await add(token, new Authenticator(origin()))).json.factor
+    await unconfirm(id)
     await shop.sql('delete from auth.password_credentials where user_id = $1', [id])
     const answers = await many((index) => remove(token, index % 2 ? factor.id : second.id))
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
@@ -623,6 +629,7 @@ describe('removal', () => {
   it('a passkey that has never verified its user is no way in by itself', async () => {
     const { token, factor, id, key } = await enrolled()
     const touch = (await add(token, new Authenticator(origin(), { uv: false }))).json.factor
+    await unconfirm(id)
     await shop.sql('delete from auth.password_credentials where user_id = $1', [id])
     expect((await remove(token, factor.id)).json.error).toBe('last_way_in')
     expect((await remove(token, touch.id)).status).toBe(204)
@@ -634,7 +641,7 @@ describe('the relying party', () => {
   it('is the host of site_url; passkey_origins adds origins', async () => {
     const android = `android:apk-key-hash:${'A'.repeat(43)}`
     await settings({ site_url: 'https://shop.example.com/app', site_name: 'The shop', passkey_origins: [android] })
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     expect((await enrolOptions(token)).options.rp).toEqual({ id: 'shop.example.com', name: 'The shop' })
     const key = new Authenticator('https://shop.example.com')
     expect((await add(token, key)).status).toBe(200)
@@ -681,7 +688,7 @@ it('challenges that are over are deleted each hour', async () => {
 })
 
 it('asking again takes the place of the challenge before', async () => {
-  const { token } = await shop.signUp()
+  const { token } = await shop.signUpConfirmed()
   const first = await enrolOptions(token)
   const second = await enrolOptions(token)
   const verify = ({ challenge_id, options }: typeof first) =>

@@ -81,7 +81,7 @@ afterEach(async () => {
 describe('phone as a provider', () => {
   it('is disabled at first, and then every route of it is 403 provider_disabled', async () => {
     await enable('phone', false)
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     const phone = numberOf()
     const answers = [
       await post('/auth/sign-in/phone', { phone }),
@@ -258,7 +258,7 @@ describe('sign-in with a code', () => {
   })
 
   it('confirms a number that was only noted down', async () => {
-    const { id } = await shop.signUp()
+    const { id } = await shop.signUpConfirmed()
     const phone = numberOf()
     await shop.sql('update auth.users set phone = $2 where id = $1', [id, phone])
     expect((await verify(phone, await codeFor(phone))).json.user.id).toBe(id)
@@ -299,7 +299,7 @@ describe('a guest who verifies a number', () => {
   })
 
   it('a signed-in user who verifies another number keeps the own account as it is', async () => {
-    const { token, id } = await shop.signUp()
+    const { token, id } = await shop.signUpConfirmed()
     const phone = numberOf()
     const { json } = await verify(phone, await codeFor(phone), {}, token)
     expect(json.user.id).not.toBe(id)
@@ -399,7 +399,7 @@ describe('a code', () => {
   })
 
   it('of a sign-in changes no number, and one of a change signs in no one', async () => {
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     const phone = numberOf()
     const signInCode = await codeFor(phone)
     await forgetLimits()
@@ -414,7 +414,7 @@ describe('a code', () => {
 describe('a stranger who knows a number', () => {
   it('locks its owner out of no open session', async () => {
     const owner = await person()
-    const stranger = await shop.signUp()
+    const stranger = await shop.signUpConfirmed()
     await phoneSettings({ resend_seconds: 1, per_number_per_day: 2 })
     await thirty((index) =>
       index % 2 ? post('/auth/sign-in/phone', { phone: owner.phone }) : verify(owner.phone, String(100_000 + index)),
@@ -431,7 +431,7 @@ describe('a stranger who knows a number', () => {
   })
 
   it('who asks for the same number uses up no code of another user', async () => {
-    const [one, stranger] = [await shop.signUp(), await shop.signUp()]
+    const [one, stranger] = [await shop.signUpConfirmed(), await shop.signUpConfirmed()]
     const phone = numberOf()
     const code = await codeFor(phone, '/auth/phone/change', one.token)
     await forgetLimits()
@@ -448,7 +448,7 @@ describe('the number of an account', () => {
     post('/auth/phone/change/confirm', { phone, code }, token)
 
   it('counts once its code has come back, signs in from then on, and the owner is told by mail', async () => {
-    const { id, email, token } = await shop.signUp()
+    const { id, email, token } = await shop.signUpConfirmed()
     const phone = numberOf()
     const message = await messageFor(phone, '/auth/phone/change', token)
     expect(message).toMatchObject({ template: 'phone_change_otp', channel: 'sms' })
@@ -502,7 +502,7 @@ describe('the number of an account', () => {
   })
 
   it('that another account has is refused after the right code alone', async () => {
-    const [owner, other] = [await person(), await shop.signUp()]
+    const [owner, other] = [await person(), await shop.signUpConfirmed()]
     const free = await post('/auth/phone/change', { phone: numberOf() }, other.token)
     const code = await codeFor(owner.phone, '/auth/phone/change', other.token)
     expect(free.text).toBe('{"status":"sent"}')
@@ -513,7 +513,7 @@ describe('the number of an account', () => {
   })
 
   it('goes to one of two accounts that have both proved it', async () => {
-    const people = [await shop.signUp(), await shop.signUp()]
+    const people = [await shop.signUpConfirmed(), await shop.signUpConfirmed()]
     const phone = numberOf()
     const codes: string[] = []
     for (const { token } of people) {
@@ -552,7 +552,7 @@ describe('the number of an account', () => {
     const only = await person()
     expect((await remove(only.token)).json).toMatchObject({ status: 409, error: 'last_way_in' })
     expect((await shop.call('/auth/user', { token: only.token })).json.phone).toBe(only.phone)
-    const { id, email, token } = await shop.signUp()
+    const { id, email, token } = await shop.signUpConfirmed()
     const phone = numberOf()
     const code = await codeFor(phone, '/auth/phone/change', token)
     await confirm(phone, code, token)
@@ -684,7 +684,7 @@ describe('numbers', () => {
   let known: { token: string } | undefined
   /** One user for many refusals. */
   async function shared() {
-    known ??= await shop.signUp()
+    known ??= await shop.signUpConfirmed()
     return known
   }
 })
@@ -730,7 +730,7 @@ describe('messages cost money, so', () => {
   it('a number gets so many in a day, by sign-in and change together', async () => {
     await phoneSettings({ per_number_per_day: 3 })
     await settings({ rate_limits: { sms_interval: { attempts: 10_000, seconds: 1 } } })
-    const { token } = await shop.signUp()
+    const { token } = await shop.signUpConfirmed()
     const phone = numberOf()
     const statuses = []
     for (const address of ['/auth/sign-in/phone', '/auth/phone/change', '/auth/sign-in/phone', '/auth/phone/change'])
