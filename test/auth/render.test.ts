@@ -1,4 +1,4 @@
-/** Templates that are filled in: a value stays text, whatever it holds. */
+/** Templates that are filled in: every value stays text. */
 import { describe, expect, it } from 'vitest'
 import { fill } from '../../src/auth/mail/render.ts'
 import { templates, variablesOf } from '../../src/auth/mail/templates.ts'

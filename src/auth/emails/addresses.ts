@@ -3,7 +3,6 @@ import { Audit, type Entry } from '../audit/rows.ts'
 import { MailAdmission } from '../mail/admission.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
-import { Outbox } from '../mail/outbox.ts'
 import { PendingActions } from '../mail/pending.ts'
 import { type Found, OneTimeTokens } from '../mail/tokens.ts'
 import { Challenges } from '../mfa/rows.ts'
@@ -24,7 +23,6 @@ export class Addresses {
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
     private readonly notices: Notices,
-    private readonly outbox: Outbox,
     private readonly passwords: Passwords,
     private readonly pending: PendingActions,
     private readonly reclaim: Reclaim,
@@ -81,9 +79,7 @@ export class Addresses {
     const { user_id: id, target } = found
     await this.users.freeUnproved(target)
     if (!(await this.users.moveToEmail(id, target))) throw authError('email_taken')
-    await this.tokens.forgetLaterUndos(found)
-    await this.outbox.dropOf(id, true)
-    await this.tokens.forgetActions(id)
+    await this.pending.voidAfter({ ...found, user_id: id })
     await this.passwords.remove(id)
     await this.reclaim.removeWaysIn(id)
     await this.challenges.forget(id)

@@ -7,6 +7,7 @@ import { Notices } from '../mail/notices.ts'
 import { presented, token } from '../mail/schemas.ts'
 import { OneTimeTokens, type Presented } from '../mail/tokens.ts'
 import { PasswordChecks } from '../passwords/checks.ts'
+import { password } from '../passwords/schemas.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
@@ -16,7 +17,7 @@ import { Users } from '../users/rows.ts'
 import { Addresses } from './addresses.ts'
 
 const resendBody = v.strictObject({ email })
-const changeBody = v.strictObject({ email, current_password: v.optional(v.pipe(v.string(), v.maxLength(1_024))) })
+const changeBody = v.strictObject({ email, current_password: v.optional(password) })
 const undoBody = v.strictObject({ token })
 
 /** The address of an account: confirmed, sent again, changed, and kept after all. */

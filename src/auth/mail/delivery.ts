@@ -66,7 +66,7 @@ export class Delivery {
     await Database.$apart((sql) => this.outbox.settle(queued.id, 'sent', null, sql))
   }
 
-  /** Counts the messages to an address, whatever causes them: else a stranger who has made an account with it could fill its mailbox. */
+  /** Counts every mail to an address: else a stranger who has made an account with the address could fill its mailbox. */
   private async isAdmitted(
     { channel, recipient, attempts, template }: QueuedMessage,
     settings: Settings,

@@ -1,4 +1,4 @@
-/** One-time tokens and codes: whoever presents one has read what was sent to an address or a phone number. */
+/** One-time tokens and codes: a client that presents one has read what was sent to an address or a phone number. */
 import { Cron, Database, Injectable } from '@stack/backend'
 import { Limits } from '../limits/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'

@@ -13,7 +13,7 @@ const largestAnswer = 262_144
  */
 @Injectable()
 export class Breaches {
-  /** A service that fails refuses nobody, and the log says so. @throws HttpError 400 `invalid_password` */
+  /** Where the service fails, every password is taken, and the log says so. @throws HttpError 400 `invalid_password` */
   async refuse(password: string, { breach_check_url: service }: Settings): Promise<void> {
     if (service === undefined) return
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(password)))

@@ -79,7 +79,7 @@ export class ForgottenPasswords {
     if (!user || user.disabled_at || user.email !== target || !(await this.tokens.use(found)))
       throw authError('invalid_token')
     await this.passwords.set(id, phc)
-    // whoever made the account had not proved the address: they may wait for its owner
+    // the address was not proved: a stranger may have made the account and wait for its owner
     if (!user.email_confirmed_at) await this.reclaim.removeWaysIn(id)
     await this.users.confirmEmail(id, target)
     await this.pending.void(id)

@@ -2,6 +2,7 @@
 import { Database, Injectable, Log, Secrets } from '@stack/backend'
 import { SignJWT } from 'jose'
 import { SigningKeys } from '../keys/rows.ts'
+import { base64url } from '../shared/base64url.ts'
 import { authError } from '../shared/errors.ts'
 import { authenticate } from '../shared/seal.ts'
 import { baseUrl } from '../shared/urls.ts'
@@ -93,8 +94,7 @@ async function sealRefreshToken({ id, refresh_generation }: Session): Promise<st
   const head = headOf(refresh_generation)
   const session = new TextEncoder().encode(id)
   const mac = await macOf(head, session)
-  const text = btoa(String.fromCharCode(...head, ...mac, ...session))
-  return `rt_${text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
+  return `rt_${base64url(new Uint8Array([...head, ...mac, ...session]))}`
 }
 
 /** @returns `undefined` for anything that was not made here. */

@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Header, HttpError, OptionalUser, Put, Req, RequestId, type UserT } from '@stack/backend'
+import { Body, Controller, Get, Header, OptionalUser, Put, Req, RequestId, type UserT } from '@stack/backend'
 import { type ReadSettings, readSettings, type Settings } from '../../wire/settings.ts'
 import { Audit, administering } from '../audit/rows.ts'
 import { bodyOf } from '../shared/body.ts'
 import { changesBetween } from '../shared/changes.ts'
+import { requireMatch } from '../shared/precondition.ts'
 import { SettingsRows, type StoredSettings } from './rows.ts'
 
 const settingsDocument = bodyOf<Settings, ReadSettings>('invalid_settings', (body) => {
@@ -34,13 +35,7 @@ export class SettingsController {
     @RequestId() requestId: string,
   ): Promise<Response> {
     const before = await this.rows.lock()
-    const current = etagOf(before)
-    if (ifMatch !== undefined && ifMatch !== '*' && ifMatch.trim() !== current) {
-      throw new HttpError(412, 'precondition_failed', 'the settings were changed meanwhile', {
-        body: { etag: current },
-        headers: { etag: current },
-      })
-    }
+    requireMatch(ifMatch, etagOf(before), 'the settings')
     const stored = await this.rows.replace(settings)
     const changes = changesBetween(before.document, settings)
     if (changes.length > 0) {

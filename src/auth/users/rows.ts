@@ -25,7 +25,7 @@ export interface Newcomer {
   email: string | null
   /** A provider has confirmed the address. */
   isConfirmed: boolean
-  /** For the hook `public.user_created` (contract 2.14). */
+  /** What the hook `public.user_created` gets as `data` (contract 2.14). */
   data: object
 }
 
@@ -48,7 +48,8 @@ export function shown({ id, email, email_confirmed_at, phone, is_anonymous, crea
 const uniqueViolation = '23505'
 
 /**
- * Who made an account may not own its address. Ways in that they add before it is confirmed would outlive the owner's reset.
+ * The person who made an account may not own its address. A way in that they add before it is confirmed would outlive the owner's
+ * reset.
  * @throws HttpError 403 `email_not_confirmed`
  */
 export function requireConfirmed({ email, email_confirmed_at }: Pick<User, 'email' | 'email_confirmed_at'>): void {
@@ -62,7 +63,7 @@ export function isTaken(error: unknown): boolean {
 
 @Injectable()
 export class Users {
-  /** A person who signs up with an address that nobody has confirmed yet. See `createFrom`. */
+  /** A person who signs up with an address that is not confirmed yet. See `createFrom`. */
   create(email: string, data: object): Promise<User | undefined> {
     return this.createFrom({ email, isConfirmed: false, data })
   }

@@ -64,7 +64,7 @@ describe('an intruder who knows the password', () => {
     await change(evil, token)
     const undo = tokenIn(await shop.mail(email, 'email_change_notice'))
     await post('/auth/email/change/confirm', { token: tokenIn(await shop.mail(evil, 'email_change_confirm')) })
-    // nobody has to read the mail of this sign-up: the row alone takes the address
+    // the row alone takes the address: no person has to read the mail of this sign-up
     expect((await post('/auth/sign-up', { email, password: 'squatter battery' })).status).toBe(200)
     const taken = await post('/auth/email/undo', { token: undo })
     expect([taken.status, taken.json]).toEqual([200, { status: 'kept', email }])

@@ -1,4 +1,4 @@
-/** What many requests at the same time can do to one account: each right is given once, and nobody is signed out by it. */
+/** What many requests at the same time can do to one account: each right is given once, and no user is signed out by it. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, useStack } from '../../support/stack.ts'
 import { codeOf } from '../../support/totp.ts'

@@ -233,7 +233,7 @@ describe('smtp', () => {
       expect(json).toMatchObject({ error: 'sender_failed', status: 502 })
     await smtp(servers[1]!.port)
     expect(await attempted(await send(address()))).toMatchObject({ status: 'queued', attempts: 1 })
-    // nobody waits for the sender: the stack answers as before
+    // no request waits for the sender: the stack answers as before
     expect((await shop.call('/catalogue')).status).toBe(200)
   })
 
