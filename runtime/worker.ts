@@ -14,6 +14,7 @@ import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
 import { fail, options, reply } from './reply.ts'
+import { renewFrom } from './rotated-keys.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
 import type { RouteTable, RpcMethod } from './table.ts'
@@ -48,6 +49,12 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
   }
 
+  const acceptsKey = async (call: Call, key: string) => (await perform(call, table.keys!.accepts, [key])) === true
+  if (table.keys) {
+    const { current } = table.keys
+    renewFrom(async (call) => (await perform(call, current)) as string | undefined)
+  }
+
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined && receive) return receive(call, name)
@@ -61,7 +68,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const isAdministered = route.gate.serviceRole !== undefined
-    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call))
+    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call, (key) => acceptsKey(call, key)))
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
