@@ -9,9 +9,9 @@ export interface Keys {
   sealing_key: string
   /** The sealing key before the present one, until everything is sealed anew. The person writes it (contract 9.15). */
   sealing_key_previous?: string
-  /** Mixed into every password before it is hashed; 32 bytes, base64url (contract 9.15). */
+  /** Mixed into every password before it is hashed: 32 bytes, base64url (contract 9.15). */
   password_pepper: string
-  /** Authenticates refresh tokens; 32 bytes, base64url. */
+  /** Authenticates refresh tokens: 32 bytes, base64url. */
   refresh_key: string
   claims_key: string
   service_role_key: string

@@ -2,20 +2,21 @@
 import { httpError } from '../src/sdk/errors.ts'
 import type { Call } from './call.ts'
 import { serviceRoleRequired } from './gates.ts'
-import type { Parameter } from './table.ts'
+import { type Perform, renewFrom } from './rotated-keys.ts'
+import type { KeyMethods, Parameter } from './table.ts'
+
+/** From now on, the worker asks itself for the newest key of the claims. */
+export const followKeys = renewFrom
 
 /**
- * @param accepts tells whether a text is a service-role key.
+ * @param keys the method that tells whether a text is a service-role key. @param perform runs it.
  * @returns whether the header `apikey` carries one. @throws HttpError 401 for a request with DPoP, also beside the right key.
  */
-export async function hasServiceRoleKey(
-  { request }: Call,
-  accepts: (key: string) => Promise<boolean>,
-): Promise<boolean> {
-  const { headers } = request
+export async function hasServiceRoleKey(call: Call, { accepts }: KeyMethods, perform: Perform): Promise<boolean> {
+  const { headers } = call.request
   if (headers.has('dpop') || /^dpop\b/i.test(headers.get('authorization') ?? '')) throw serviceRoleRequired()
   const given = headers.get('apikey')
-  return given !== null && given !== '' && accepts(given)
+  return given !== null && given !== '' && (await perform(call, accepts, [given])) === true
 }
 
 /**

@@ -7,6 +7,7 @@ import type { RotatedKeys } from '../src/wire/secrets.ts'
 import type { Call } from './call.ts'
 import { type Env, textBinding } from './env.ts'
 import { errorFields } from './log.ts'
+import type { KeyMethods, RpcMethod } from './table.ts'
 
 /** Milliseconds between two renewals, as of the mirror of the vault. */
 const freshMs = 5_000
@@ -28,12 +29,15 @@ export function renewFromMirror(renew: (call: Call) => Promise<void>): void {
   source = renew
 }
 
-/** For the worker that has the keys itself. @param read tells the key that signs the claims. */
-export function renewFrom(read: (call: Call) => Promise<string | undefined>): void {
+/** Runs a method of the worker in a transaction of its own. */
+export type Perform = (call: Call, method: RpcMethod, values?: readonly unknown[]) => Promise<unknown>
+
+/** Renews from the worker itself, which is the one that has the keys. */
+export function renewFrom({ current }: KeyMethods, perform: Perform): void {
   isOwn = true
   source = async (call) => {
     try {
-      keepRotatedKeys({ CLAIMS_KEY: await read(call) })
+      keepRotatedKeys({ CLAIMS_KEY: (await perform(call, current)) as string | undefined })
     } catch (error) {
       call.log('warn', 'the newest key of the claims could not be read: the last known serves', errorFields(error))
     }

@@ -14,7 +14,6 @@ import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
 import { fail, options, reply } from './reply.ts'
-import { renewFrom } from './rotated-keys.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
 import type { RouteTable, RpcMethod } from './table.ts'
@@ -45,14 +44,9 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     },
   })
 
+  management?.followKeys(table.keys!, perform)
   function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
-  }
-
-  const acceptsKey = async (call: Call, key: string) => (await perform(call, table.keys!.accepts, [key])) === true
-  if (table.keys) {
-    const { current } = table.keys
-    renewFrom(async (call) => (await perform(call, current)) as string | undefined)
   }
 
   async function answer(call: Call): Promise<Response> {
@@ -68,7 +62,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const isAdministered = route.gate.serviceRole !== undefined
-    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call, (key) => acceptsKey(call, key)))
+    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call, table.keys!, perform))
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)

@@ -2,6 +2,7 @@
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
+import type { ProviderMethod } from '../options.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkCrons } from './crons.ts'
@@ -32,11 +33,6 @@ interface LinkOptions {
   rpc: readonly ProviderMethod[]
   /** Methods that the worker itself calls for its keys (contract 9.15). */
   keys: { accepts: ProviderMethod; current: ProviderMethod } | undefined
-}
-
-interface ProviderMethod {
-  class: string
-  method: string
 }
 
 export function link(application: Application, { databaseRoles, maxBodyBytes, rpc, keys }: LinkOptions): Linked {

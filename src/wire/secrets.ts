@@ -27,7 +27,7 @@ export interface RotatedKeys {
   SERVICE_ROLE_KEY?: string | undefined
 }
 
-/** What a sealed service-role key belongs to: moved to another row, it does not open. */
+/** The row that a sealed service-role key belongs to: moved to another row, it does not open. */
 export const serviceRoleKeyPlace = (id: string) => `service-role key ${id}`
 
 /** The line with which the auth worker logs a committed rotation. `stack start` follows it. */

@@ -18,7 +18,7 @@ export interface DeliveryRecord {
 }
 
 /** The bytes that arrived. */
-export interface DeliveryBody {
+interface DeliveryBody {
   /** `utf-8` where the shown bytes are text, else `base64`. */
   encoding: 'utf-8' | 'base64'
   /** At most the first 262,144 bytes. */

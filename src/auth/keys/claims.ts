@@ -6,7 +6,7 @@ import { open, seal } from '../shared/seal.ts'
 import { inRequest } from '../shared/sql.ts'
 import type { KeyRecord } from './overlap.ts'
 
-/** Advisory lock under which these keys are rotated, one at a time; the number names nothing else. */
+/** Advisory lock under which these keys are rotated, one at a time. The number names nothing else. */
 const rotationLock = 7_301_203
 
 /**
@@ -15,7 +15,7 @@ const rotationLock = 7_301_203
  */
 const settledSeconds = 60
 
-/** What a rotation has decided. */
+/** The decision of a rotation. */
 export interface ClaimsRotation {
   /** The key that signs from now on. */
   id: string

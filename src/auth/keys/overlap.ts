@@ -1,7 +1,7 @@
-/** For how long the key before a rotation is accepted beside the new one. */
+/** The time in which the key before a rotation is accepted beside the new one. */
 import * as v from 'valibot'
 
-/** Longest overlap in seconds, 30 days: a key that nobody has replaced by then is forgotten rather than needed. */
+/** Longest overlap in seconds, 30 days: a place that still has the old key by then is a forgotten one. */
 const longestOverlap = 2_592_000
 
 /** @param otherwise the overlap where the body names none. The body may be `{}`. */

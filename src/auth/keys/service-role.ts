@@ -7,7 +7,7 @@ import { authenticate, open, seal } from '../shared/seal.ts'
 import { inRequest } from '../shared/sql.ts'
 import type { KeyRecord } from './overlap.ts'
 
-/** Advisory lock under which these keys are rotated, one at a time; the number names nothing else. */
+/** Advisory lock under which these keys are rotated, one at a time. The number names nothing else. */
 const rotationLock = 7_301_204
 
 /** Service-role keys that may be accepted at the same time. More of them are forgotten ones. */
@@ -18,7 +18,7 @@ const minted = /^srk_([A-Za-z0-9_-]{43})([A-Za-z0-9_-]{16})$/
 
 const encoder = new TextEncoder()
 
-/** What a rotation has decided. */
+/** The decision of a rotation. */
 export interface ServiceRoleRotation {
   /** The new key, given this once. `null` for an operator, who may administer the stack and may not become its owner. */
   key: string | null
@@ -37,7 +37,7 @@ export interface ServiceRoleRotation {
 export class ServiceRoleKeys {
   /**
    * Called by the worker itself for each request with `apikey`. The answer is read anew each time, so that a rotation counts at once in
-   * every isolate. A key that nobody here has made is refused without a look at the database.
+   * every isolate. A key that this stack has not made is refused without a look at the database.
    */
   async accepts(key: string): Promise<boolean> {
     const bound = optionalBinding('SERVICE_ROLE_KEY')

@@ -14,7 +14,7 @@ const mostUnreadable = 1_000
 const mostNamed = 20
 
 /** A value that no bound key opens. */
-export interface Unreadable {
+interface Unreadable {
   kind: string
   /** The key of its row, with a slash between the parts. */
   id: string
@@ -50,7 +50,7 @@ export class Resealing {
       let after: string[] | undefined
       let failed = 0
       while (sealed < mostSealed && failed < mostUnreadable) {
-        const rows = await Database.$apart((sql) => read(sql, column, keyId, after))
+        const rows = await Database.$apart((sql) => read(sql, column, keyId, after, mostSealed - sealed))
         after = rows.at(-1)?.key
         if (!after) break
         const anew = await sealedAnew(column, rows)
@@ -109,14 +109,20 @@ export class Resealing {
 }
 
 /** Reads the next values that are not sealed with the present key. */
-function read(sql: Sql, column: SealedColumn, keyId: string, after: string[] | undefined): Promise<Row[]> {
+function read(
+  sql: Sql,
+  column: SealedColumn,
+  keyId: string,
+  after: string[] | undefined,
+  most: number,
+): Promise<Row[]> {
   const key = column.key.join(', ')
   const later = after ? `and (${key}) > (${after.map(() => '?').join(', ')})` : ''
   return run<Row>(
     sql,
     `select array[${key}] as key, ${textOf(column)} as sealed from auth.${column.table}
     where ${isOther(column)} ${later} order by ${key} limit ?`,
-    [keyId, ...(after ?? []), batchSize],
+    [keyId, ...(after ?? []), Math.min(batchSize, most)],
   )
 }
 
