@@ -2,6 +2,7 @@
 import { auth } from './auth/verbs.ts'
 import { cron } from './cron/verbs.ts'
 import { environments } from './environments/verbs.ts'
+import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
 import { roles } from './roles/verbs.ts'
@@ -9,6 +10,6 @@ import { secret } from './secret/verbs.ts'
 import type { Group } from './shared/verb.ts'
 import { webhooks } from './webhooks/verbs.ts'
 
-export const groups: readonly Group[] = [project, environments, auth, roles, operators, secret, webhooks, cron]
+export const groups: readonly Group[] = [project, environments, link, auth, roles, operators, secret, webhooks, cron]
 
 export const verbs = groups.flatMap((group) => group.verbs)
