@@ -24,14 +24,17 @@ const environment = { ref: 'k3v9x0tqm', url: 'https://shop.example' }
 describe('1.3', () => {
   it.each([
     ['a name alone', { project: 'shop' }],
-    ['every key', {
-      $schema: 'x',
-      project: 'shop',
-      entry: 'src/app.module.ts',
-      bundle_budget_kib: 1,
-      environments: { staging: environment },
-      oauth: { web: target, ios: { ...target, client_keys: { google: 'a' } }, client_keys: { provider_a: 'web' } },
-    }],
+    [
+      'every key',
+      {
+        $schema: 'x',
+        project: 'shop',
+        entry: 'src/app.module.ts',
+        bundle_budget_kib: 1,
+        environments: { staging: environment },
+        oauth: { web: target, ios: { ...target, client_keys: { google: 'a' } }, client_keys: { provider_a: 'web' } },
+      },
+    ],
   ])('admits %s', (_what, document) => {
     expect([isRead(document), schema.safeParse(document).success]).toEqual([true, true])
   })
