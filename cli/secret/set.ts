@@ -5,11 +5,15 @@ import { secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../shared/failure.ts'
 import { manage } from '../shared/management.ts'
 import { devVars, locateProject } from '../shared/project.ts'
+import { standardInput } from '../shared/standard-input.ts'
 import { locateTarget, type TargetFlags } from '../shared/target.ts'
 
 export interface SetFlags extends TargetFlags {
   stdin?: boolean
 }
+
+/** Largest value in bytes that is read. The vault takes 65,536 characters, and refuses a longer value itself. */
+const mostBytes = 1024 * 1024
 
 export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const { name, value } = flags.stdin ? await fromStandardInput(given) : fromArgument(given)
@@ -51,14 +55,7 @@ async function fromStandardInput(given: string): Promise<{ name: string; value: 
   requireName(given)
   if (process.stdin.isTTY)
     throw new Failure('usage', `--stdin reads a pipe or a file: stack secret set ${given} --stdin < file`)
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
-  } catch {
-    throw new Failure('usage', 'the value is not UTF-8 text: encode it first, as base64 for example')
-  }
+  const text = await standardInput(mostBytes)
   const value = text.replace(/\r?\n$/, '')
   if (value !== text) process.stderr.write('  stripped one trailing newline\n')
   return { name: given, value }
