@@ -4,11 +4,12 @@ import { cron } from './cron/verbs.ts'
 import { environments } from './environments/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
+import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
 import type { Group } from './shared/verb.ts'
 import { webhooks } from './webhooks/verbs.ts'
 
-export const groups: readonly Group[] = [project, environments, auth, roles, operators, secret, webhooks, cron]
+export const groups: readonly Group[] = [project, push, environments, auth, roles, operators, secret, webhooks, cron]
 
 export const verbs = groups.flatMap((group) => group.verbs)
