@@ -2,7 +2,8 @@
  * Deploys an environment to Cloudflare. The steps are in an order in which a push may end between any two of them: what is
  * deployed then works, and the next push repeats the steps.
  *
- * 1. The build, the limits of the plan, wrangler's rehearsal, the account and the credential. Nothing was changed until here.
+ * 1. The account, the database's owner, the keys, the credential, the build, the limits of the plan and wrangler's rehearsal.
+ *    Nothing was changed until here.
  * 2. The file of the keys. A key is written down before any party has it, with a note that the parties may not have it yet.
  * 3. The migrations in one transaction, then the logins and the claims key. The code that still runs must be able to work with
  *    the new schema, so migrations add first. In the other order, code would run against tables that do not exist.
@@ -26,7 +27,7 @@ import {
   untilAnswering,
   untilGone,
 } from './answers.ts'
-import { CloudflareApi, type DeployedWorker } from './api.ts'
+import { CloudflareApi, type DeployedWorker, type Zone } from './api.ts'
 import { type Deployment, type WorkerName, workerNames, writeConfigurations } from './configuration.ts'
 import { type DatabaseSession, openSession } from './database-state.ts'
 import { type Facts, factsText, readFacts } from './facts.ts'
@@ -36,7 +37,7 @@ import { type KeyFile, type KeyName, keyNames, markOf, readKeyFile, writeKeyFile
 import { placementOf } from './placement.ts'
 import { type Plan, planFailure } from './plan.ts'
 import { buildBoth, buildText, rehearseBoth } from './preparation.ts'
-import { readProjectConfiguration } from './project-configuration.ts'
+import { type ProjectConfiguration, readProjectConfiguration } from './project-configuration.ts'
 import { wantedSecrets } from './unset.ts'
 import { deployWorker } from './wrangler.ts'
 
@@ -84,35 +85,58 @@ export interface PushResult {
   removed_webhooks: string[]
 }
 
-/** All that a push learns before it changes anything. */
-interface Surveyed {
-  deployment: Deployment
-  built: Record<WorkerName, Built>
+/** All that a push learns from the parties before it builds. */
+interface Situation {
+  configuration: ProjectConfiguration
+  account: string
+  zone: Zone
   workers: Record<WorkerName, DeployedWorker | undefined>
   file: KeyFile | undefined
-  address: Address
+  /** Host, port and name of the database. */
+  database: string
+  decision: KeyDecision
+  credential: Credential
+  stack: Address
 }
 
 /** @throws PushFault, BuildRefused, or an error of the database. What is deployed works then, and a next push finishes. */
 export async function push(options: PushOptions): Promise<PushResult> {
-  const { databaseUrl, ca } = options
-  ownerUrl(databaseUrl) // a URL that is wrong is said before the build
-  const surveyed = await survey(options)
-  const session = await openSession(databaseUrl, ca)
+  const owner = ownerUrl(options.databaseUrl)
+  const file = readKeyFile(options.keyFile)
+  const configuration = readProjectConfiguration(options.root, options.environment)
+  const api = new CloudflareApi(options.token)
+  const account = await api.account(options.account ?? configuration.account)
+  const zone = await api.zoneOf(account, new URL(options.baseUrl).hostname)
+  const session = await openSession(options.databaseUrl, options.ca)
   try {
-    return await change(options, surveyed, session)
+    const names = workerNames(options.ref)
+    const [auth, backend] = await Promise.all([api.worker(account, names.auth), api.worker(account, names.backend)])
+    const workers = { auth, backend }
+    const database = `${owner.hostname}:${owner.port || 5432}${owner.pathname}`
+    const decision = decideKeys({
+      ...{ file, workers, address: database, renew: options.renew },
+      database: await session.state(),
+    })
+    const credential = credentialOf(options, decision)
+    const stack = { baseUrl: options.baseUrl, waitMs: options.waitMs }
+    const situation = { configuration, account, zone, workers, file, database, decision, credential, stack }
+    const state = await askStack(situation)
+    const prepared = await prepare(options, situation)
+    const unset = nameUnset(options, situation, prepared.built, state)
+    return await change(options, situation, prepared, session, unset)
   } finally {
     await session.end()
   }
 }
 
-async function survey(options: PushOptions): Promise<Surveyed> {
-  const { root, project, roles, environment, ref, baseUrl, plan, token, databaseUrl, waitMs, say } = options
-  const file = readKeyFile(options.keyFile)
-  const configuration = readProjectConfiguration(root, environment)
-  const api = new CloudflareApi(token)
-  const account = await api.account(options.account ?? configuration.account)
-  const zone = await api.zoneOf(account, new URL(baseUrl).hostname)
+/** What is built, and how it is deployed. */
+interface Prepared {
+  built: Record<WorkerName, Built>
+  deployment: Deployment
+}
+
+async function prepare(options: PushOptions, { configuration, account, zone }: Situation): Promise<Prepared> {
+  const { root, project, roles, environment, ref, baseUrl, plan, databaseUrl, say } = options
   const built = await buildBoth(root, project, roles, plan)
   say(buildText(built))
   const deployment: Deployment = {
@@ -123,20 +147,20 @@ async function survey(options: PushOptions): Promise<Surveyed> {
   }
   for (const note of configuration.notes) say(`           ! ${note}`)
   for (const line of await rehearseBoth(deployment)) say(line)
-  const names = workerNames(ref)
-  const [auth, backend] = await Promise.all([api.worker(account, names.auth), api.worker(account, names.backend)])
-  return { deployment, built, workers: { auth, backend }, file, address: { baseUrl, waitMs } }
+  return { built, deployment }
 }
 
-async function change(options: PushOptions, surveyed: Surveyed, session: DatabaseSession): Promise<PushResult> {
-  const { databaseUrl, ca, root, say, renew } = options
-  const { deployment, workers, file, address, built } = surveyed
-  const where = addressOf(ownerUrl(databaseUrl))
-  const decision = decideKeys({ file, workers, database: await session.state(), address: where, renew })
-  const credential = credentialOf(options, decision)
-  const unset = await checkSecrets(options, surveyed, credential, decision)
-  writeDown(options, file, decision)
+async function change(
+  options: PushOptions,
+  situation: Situation,
+  { built, deployment }: Prepared,
+  session: DatabaseSession,
+  unset: string[],
+): Promise<PushResult> {
+  const { databaseUrl, ca, root, say } = options
+  const { database, decision, credential, stack, workers, file } = situation
   const { known, install } = decision
+  writeDown(options, file, decision)
   const prepared = await prepareDatabase(
     { url: databaseUrl, ca, root },
     {
@@ -146,23 +170,23 @@ async function change(options: PushOptions, surveyed: Surveyed, session: Databas
     },
   )
   const gaps = await prepared.commit()
-  say(`database   ${where} · ${migrationsText(prepared.applied)}`)
+  say(`database   ${database} · ${migrationsText(prepared.applied)}`)
   for (const gap of gaps) say(`           ! ${gap}`)
   const { verifiers } = await session.state()
-  const facts = factsOf(surveyed, decision, { database: where, verifiers })
+  const facts = factsOf(situation, built, verifiers)
   deployment.facts = { auth: factsText(facts.auth), backend: factsText(facts.backend) }
   const secrets = secretsOf(options, decision)
-  const authVersion = await deployAuth(options, surveyed, secrets.auth)
+  const authVersion = await deployAuth(options, deployment, workers, secrets.auth)
   say(`auth       version ${authVersion}`)
-  await untilAnswering(address)
-  await declare(address, credential, options)
+  await untilAnswering(stack)
+  await declare(stack, credential, options)
   say(`roles      ${options.roles.length} roles and ${options.templates.length} templates are declared`)
   const version = await deploy(options, writeConfigurations(deployment).backend, secrets.backend)
   say(`backend    version ${version}`)
   settle(options, decision)
-  const removed = await removedWebhooks(options, workers.backend, built.backend, address)
+  const removed = await removedWebhooks(options, workers.backend, built.backend, stack)
   return {
-    url: address.baseUrl,
+    url: stack.baseUrl,
     ...{ version, auth_version: authVersion, migrations: prepared.applied, unset, removed_webhooks: removed },
   }
 }
@@ -170,11 +194,6 @@ async function change(options: PushOptions, surveyed: Surveyed, session: Databas
 function migrationsText(applied: readonly string[]): string {
   if (applied.length === 0) return 'nothing to migrate'
   return `applied ${applied.length} migrations, up to ${applied.at(-1)}`
-}
-
-/** Host, port and name of a database. */
-function addressOf(url: URL): string {
-  return `${url.hostname}:${url.port || 5432}${url.pathname}`
 }
 
 /** @throws PushFault where nothing admits this person to the stack: roles and templates could not be declared. */
@@ -187,25 +206,39 @@ function credentialOf({ environment, credential }: PushOptions, { known }: KeyDe
   )
 }
 
+/**
+ * Asks the stack that is deployed what is set there. A stack without an auth worker cannot answer, and one whose service-role key
+ * is being replaced knows the old one alone.
+ *
+ * @throws PushFault where the stack refuses the credential: roles could not be declared later.
+ */
+async function askStack({
+  workers,
+  decision,
+  stack,
+  credential,
+}: Situation): Promise<StackState | 'unasked' | undefined> {
+  if (!workers.auth || decision.install.has('service_role')) return 'unasked'
+  return readStack(stack.baseUrl, credential)
+}
+
 /** Names the secrets that are set nowhere and what they break, before anything is uploaded. @returns their names. */
-async function checkSecrets(
+function nameUnset(
   { root, project, environment, say }: PushOptions,
-  { built, workers, deployment, address }: Surveyed,
-  credential: Credential,
-  { install }: KeyDecision,
-): Promise<string[]> {
-  // a stack without an auth worker cannot answer, and one whose service-role key is being replaced knows the old one alone
-  const isAsked = workers.auth !== undefined && !install.has('service_role')
-  const state: StackState | undefined = isAsked ? await readStack(address.baseUrl, credential) : undefined
+  { workers, configuration }: Situation,
+  { backend }: Record<WorkerName, Built>,
+  state: StackState | 'unasked' | undefined,
+): string[] {
   const { secrets, variables } = workers.backend ?? { secrets: new Set<string>(), variables: {} }
+  const vault = typeof state === 'object' ? state.vault : []
   const isSet = (name: string) =>
     secrets.has(name) ||
     Object.hasOwn(variables, name) ||
-    Object.hasOwn(deployment.configuration.variables, name) ||
-    state?.vault.includes(name)
+    Object.hasOwn(configuration.variables, name) ||
+    vault.includes(name)
   const folder = path.dirname(path.join(root, project.entry))
-  const unset = wantedSecrets(built.backend.table, folder).filter(({ name }) => !isSet(name))
-  if (isAsked && !state && unset.length > 0) {
+  const unset = wantedSecrets(backend.table, folder).filter(({ name }) => !isSet(name))
+  if (state === undefined && unset.length > 0) {
     say('secrets    ! the vault could not be asked: the names below may be in it')
   }
   for (const { name, breaks } of unset) {
@@ -213,7 +246,7 @@ async function checkSecrets(
     say(`             stack secret set ${name} --stdin --env ${environment}`)
   }
   if (unset.length === 0) say('secrets    all that the code reads are set')
-  if (state && state.settings.mail === undefined) {
+  if (typeof state === 'object' && state.settings.mail === undefined) {
     say('mail       ! no sender is set: confirmations and resets stay queued (`stack auth settings set`)')
   }
   return unset.map(({ name }) => name)
@@ -248,15 +281,15 @@ function settle({ keyFile }: PushOptions, { install }: KeyDecision): void {
 }
 
 function factsOf(
-  { built, workers }: Surveyed,
-  { known, install }: KeyDecision,
-  database: Pick<Facts, 'database' | 'verifiers'>,
+  { workers, database, decision: { known, install } }: Situation,
+  { backend }: Record<WorkerName, Built>,
+  verifiers: string,
 ): Record<WorkerName, Facts> {
   const marks = Object.fromEntries([...install].map((name) => [name, markOf(known[name]!)]))
   const of = (worker: WorkerName): Facts => ({
-    ...database,
+    ...{ database, verifiers },
     keys: { ...readFacts(workers[worker]?.variables).keys, ...marks },
-    webhooks: worker === 'backend' ? built.backend.table.webhooks.map(({ name }) => name) : [],
+    webhooks: worker === 'backend' ? backend.table.webhooks.map(({ name }) => name) : [],
   })
   return { auth: of('auth'), backend: of('backend') }
 }
@@ -290,7 +323,8 @@ const unresolvedCode = '[code: 10143]'
  */
 async function deployAuth(
   options: PushOptions,
-  { deployment, workers }: Surveyed,
+  deployment: Deployment,
+  workers: Situation['workers'],
   secrets: Record<string, string>,
 ): Promise<string> {
   try {

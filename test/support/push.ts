@@ -9,6 +9,7 @@ import { packageRoot } from './command.ts'
 import { createOwned, dropOwned, useExternalPostgres } from './external-postgres.ts'
 import { type Platform, startPlatform } from './platform.ts'
 import { copyProject } from './project.ts'
+import { type Answer, type CallOptions, call } from './stack.ts'
 
 export const ref = 'abcd1234m'
 
@@ -20,13 +21,23 @@ export interface PushSetting {
   platform: Platform
   /** URL of the database's owner. */
   database: string
-  /** Runs `stack push --env staging`. */
-  push(args?: string[], env?: Record<string, string | undefined>, options?: PushRun): Promise<Pushed>
+  /** Runs `stack push --env staging`, with nothing on standard input. */
+  push(args?: string[], env?: Record<string, string | undefined>, run?: PushRun): Promise<Pushed>
   /** Runs SQL as the superuser, in the database of the stack. */
   sql<T = Record<string, unknown>>(text: string): Promise<T[]>
+  /** Sends a request to the edge. */
+  call(path: string, options?: CallOptions): Promise<Answer>
+  /** Writes a file of the project. */
+  write(name: string, contents: string): void
+  /** Replaces a text of a file of the project. @throws Error where it is not there. */
+  replace(name: string, from: string, to: string): void
+  /** The secrets of a worker's current version, by name. */
+  secrets(worker: 'auth' | 'backend'): Record<string, string>
+  /** The keys that the commands keep. */
+  keys(): { keys: Record<string, string>; pending: string[] }
 }
 
-interface PushRun {
+export interface PushRun {
   input?: string
   /** Kills the process after this many milliseconds. */
   killAfterMs?: number
@@ -47,14 +58,14 @@ export function usePush(project: string): PushSetting {
   const root = path.join(folder, 'project')
   const home = path.join(folder, 'home')
   const test = { root, home } as PushSetting
+  const file = (name: string) => path.join(root, name)
   beforeAll(async () => {
     copyProject(path.join(packageRoot, project), root)
     fs.mkdirSync(home)
     const port = await findPort()
-    const file = path.join(root, 'stack/project.json')
-    const declared = JSON.parse(fs.readFileSync(file, 'utf8'))
+    const declared = JSON.parse(fs.readFileSync(file('stack/project.json'), 'utf8'))
     const environments = { staging: { ref, url: `http://127.0.0.1:${port}` } }
-    fs.writeFileSync(file, JSON.stringify({ ...declared, environments }))
+    test.write('stack/project.json', JSON.stringify({ ...declared, environments }))
     test.platform = await startPlatform(port)
     test.database = await createOwned(external)
   })
@@ -65,6 +76,21 @@ export function usePush(project: string): PushSetting {
   })
   test.push = (args = [], env = {}, options = {}) => run(test, ['push', '--env', 'staging', ...args], env, options)
   test.sql = (text) => external.sql(text, new URL(test.database).pathname.slice(1))
+  test.call = (path, options) => call(`${test.platform.edge}${path}`, options)
+  test.write = (name, contents) => {
+    fs.mkdirSync(path.dirname(file(name)), { recursive: true })
+    fs.writeFileSync(file(name), contents)
+  }
+  test.replace = (name, from, to) => {
+    const text = fs.readFileSync(file(name), 'utf8')
+    if (!text.includes(from)) throw new Error(`${name} does not hold ${from}`)
+    fs.writeFileSync(file(name), text.replace(from, to))
+  }
+  test.secrets = (worker) => {
+    const name = worker === 'auth' ? `stack-${ref}-auth` : `stack-${ref}`
+    return Object.fromEntries(test.platform.workers.get(name)?.current?.secrets ?? [])
+  }
+  test.keys = () => JSON.parse(fs.readFileSync(path.join(home, `stack/${ref}.json`), 'utf8'))
   return test
 }
 
@@ -92,7 +118,7 @@ function run(
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk) => (stdout += chunk))
   child.stderr.on('data', (chunk) => (stderr += chunk))
-  child.stdin.on('error', () => {})
+  child.stdin.on('error', () => {}) // a command that reads no input closes the pipe
   child.stdin.end(input)
   if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
