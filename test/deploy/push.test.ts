@@ -1,8 +1,11 @@
 /** `stack push` end to end: against a stand-in of Cloudflare, and a Postgres whose owner is no superuser. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Pushed, ref, usePush } from '../support/push.ts'
+
+// each push builds, rehearses and migrates
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const test = usePush('examples/orders')
 const names = { auth: `stack-${ref}-auth`, backend: `stack-${ref}` }
@@ -64,7 +67,7 @@ beforeAll(async () => {
     fs.readFileSync(path.join(test.home, 'stack/credentials.json'), 'utf8'),
   )[ref]
   admin = { headers: { apikey } }
-}, 240_000)
+})
 
 describe('a first push', () => {
   it('10.1 prints the banner first, what was done on stderr, and the result as JSON on stdout', () => {
@@ -223,7 +226,7 @@ describe('a second push', () => {
     )
     second = await test.push()
     if (second.code !== 0) throw new Error(second.stderr)
-  }, 240_000)
+  })
 
   it('names the webhooks of the last push that answer 404 now', async () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ removed_webhooks: ['chat'], migrations: ['0004_more.sql'] })
@@ -267,7 +270,7 @@ describe('a push from another machine', () => {
     expect(stderr).toContain('set STACK_SERVICE_ROLE_KEY')
     const made = test.platform.calls.slice(calls)
     expect(made.filter(({ method }) => method !== 'GET')).toEqual([])
-  }, 120_000)
+  })
 
   it('refuses a wrong credential before anything is changed', async () => {
     const calls = test.platform.calls.length
@@ -275,7 +278,7 @@ describe('a push from another machine', () => {
     expect(code).toBe(4)
     expect(stderr).toContain('--new-keys service_role')
     expect(test.platform.calls.slice(calls).filter(({ method }) => method !== 'GET')).toEqual([])
-  }, 120_000)
+  })
 
   it('leaves the keys as they are, and repairs a login that no longer opens', async () => {
     const before = { ...test.secrets('auth'), ...test.secrets('backend') }
@@ -285,7 +288,7 @@ describe('a push from another machine', () => {
     expect({ ...test.secrets('auth'), ...test.secrets('backend') }).toEqual(before)
     expect(fs.existsSync(path.join(elsewhere().XDG_CONFIG_HOME, `stack/${ref}.json`))).toBe(false)
     expect((await signIn('ada@example.com')).token).toMatch(/^ey/)
-  }, 120_000)
+  })
 
   it('mints the logins anew where the platform lacks a secret of them, for both workers', async () => {
     const before = test.secrets('auth')
@@ -296,7 +299,7 @@ describe('a push from another machine', () => {
     expect(test.secrets('backend')['DATABASE_URL']).toBe(test.secrets('auth')['DATABASE_URL'])
     expect(test.secrets('auth')['SEALING_KEY']).toBe(before['SEALING_KEY'])
     expect((await signIn('ada@example.com')).token).toMatch(/^ey/)
-  }, 120_000)
+  })
 
   it('is seen by the first machine, whose copy of the key is old: it leaves the newer one', async () => {
     const before = test.secrets('auth')
@@ -305,7 +308,7 @@ describe('a push from another machine', () => {
     expect(stderr).toContain('another machine has replaced them')
     expect(test.secrets('auth')).toEqual(before)
     expect((await signIn('ada@example.com')).token).toMatch(/^ey/)
-  }, 120_000)
+  })
 })
 
 describe('keys that are lost', () => {
@@ -317,12 +320,12 @@ describe('keys that are lost', () => {
     admin = { headers: { apikey: JSON.parse(fs.readFileSync(file, 'utf8'))[ref].service_role_key } }
     expect((await test.call(`${management}/roles`, admin)).status).toBe(200)
     expect(test.secrets('auth')['SERVICE_ROLE_KEY']).toBe(test.secrets('backend')['SERVICE_ROLE_KEY'])
-  }, 120_000)
+  })
 
   it('9.15 a sealing key is never replaced while the platform has it', async () => {
     const { code, stderr } = await test.push(['--new-keys', 'sealing'])
     expect([code, stderr]).toEqual([2, expect.stringContaining('a push never replaces it')])
-  }, 120_000)
+  })
 
   it('9.15 a stack in use whose sealing key is nowhere is refused, and goes on when the file is back', async () => {
     const { current } = test.platform.workers.get(names.auth)!
@@ -334,5 +337,5 @@ describe('keys that are lost', () => {
     expect(test.secrets('auth')['SEALING_KEY']).toBeUndefined()
     const { code } = await test.push([], credential)
     expect([code, test.secrets('auth')['SEALING_KEY']]).toEqual([0, sealing])
-  }, 240_000)
+  })
 })
