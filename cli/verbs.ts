@@ -6,6 +6,7 @@ import { environments } from './environments/verbs.ts'
 import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
+import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
 import type { Group } from './shared/verb.ts'
@@ -14,6 +15,7 @@ import { webhooks } from './webhooks/verbs.ts'
 
 export const groups: readonly Group[] = [
   project,
+  push,
   environments,
   link,
   auth,
