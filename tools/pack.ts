@@ -37,5 +37,6 @@ function publishedManifest(): object {
     '.': { types: './types/src/sdk/index.d.ts', default: './src/sdk/index.js' },
     './package.json': './package.json',
   }
-  return { name, version, description, type, bin, exports, engines, dependencies, optionalDependencies }
+  const files = fs.readdirSync(dist).filter((entry) => entry !== 'package.json')
+  return { name, version, description, type, bin, exports, files, engines, dependencies, optionalDependencies }
 }

