@@ -109,7 +109,7 @@ const rows: HttpVerb[] = [
     summary: 'replace the text of a template',
     positionals: template,
     operation: templates.replace,
-    payload: ['--json', '{ "subject", "body" } as text, @file or - for standard input'],
+    payload: ['--json', 'the document { "subject", "body" }, as text, @file or - for standard input'],
     examples: ['stack auth templates set confirm_email --json @confirm.json'],
   },
   {
@@ -117,7 +117,7 @@ const rows: HttpVerb[] = [
     summary: 'send ONE real message with the example values of a template',
     positionals: template,
     operation: templates.sendTest,
-    payload: ['--json', '{ "to" } with the recipient, as text, @file or - for standard input'],
+    payload: ['--json', 'the document { "to" } with the recipient, as text, @file or - for standard input'],
     examples: [`stack auth templates send-test confirm_email --json '{"to":"me@shop.example"}'`],
   },
   {

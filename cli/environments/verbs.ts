@@ -14,7 +14,7 @@ export const environments: Group = {
       name: 'env',
       summary: 'print the stack that commands are about, and why it was chosen',
       options: [projectFlag(), environmentFlag(), alwaysJson()],
-      examples: ['stack env', 'stack env create staging --url https://staging.shop.example', 'stack env use staging'],
+      examples: ['stack env', 'stack env --env staging'],
       run: async (flags: TargetFlags) => (await import('./show.ts')).runShow(flags),
     },
     {

@@ -4,9 +4,9 @@ import { vault } from '../../src/wire/operations.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../shared/failure.ts'
 import { manage } from '../shared/management.ts'
-import { devVars, locateProject } from '../shared/project.ts'
+import { devVars } from '../shared/project.ts'
 import { standardInput } from '../shared/standard-input.ts'
-import { locateTarget, type TargetFlags } from '../shared/target.ts'
+import { locateTarget, type Target, type TargetFlags } from '../shared/target.ts'
 
 export interface SetFlags extends TargetFlags {
   stdin?: boolean
@@ -22,12 +22,12 @@ export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const target = await locateTarget(flags)
   await manage(target, { method: vault.put.method, path: addressOf(vault.put, { name }) }, { value })
   process.stderr.write(`  ${name} is stored (${Buffer.byteLength(value)} bytes): requests see it within 5 s\n`)
-  noteBinding(flags, name)
+  noteBinding(target, name)
 }
 
 /** Prints a note where the local stack does not read the entry, because `.dev.vars` has the name too. */
-export function noteBinding(flags: TargetFlags, name: string): void {
-  if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
+export function noteBinding({ isLocal, root }: Target, name: string): void {
+  if (!isLocal || !Object.hasOwn(devVars(root), name)) return
   process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)
 }
 

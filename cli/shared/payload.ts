@@ -44,10 +44,12 @@ export async function readPayload(flag: string, given: string, isSecret = false)
 export function requireStrict({ text, source }: Payload, check: (json: unknown) => FieldError[]): void {
   const { value, faults, placeOf } = readStrictJson(text, { hasNull: false })
   const found = faults.map(({ line, column, reason }) => ({ line, column, reason }))
-  if (faults.length === 0) {
-    for (const fault of check(value)) found.push({ ...placeOf(stepsOf(fault.path)), reason: fault.reason })
+  const known = new Set(faults.map(({ path }) => path.join('.')))
+  for (const { path, reason } of value === undefined ? [] : check(value)) {
+    if (!known.has(path)) found.push({ ...placeOf(stepsOf(path)), reason })
   }
   if (found.length === 0) return
+  found.sort((one, other) => one.line - other.line || one.column - other.column)
   const lines = found.map(({ line, column, reason }) => `${source}:${line}:${column} ${reason}`)
   throw new Failure('usage', `${lines.join('\n')}\nnothing was sent`)
 }
