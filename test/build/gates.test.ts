@@ -45,8 +45,7 @@ function refused(written: Written, administered?: readonly string[]): string[] {
 function gateOf(written: Written) {
   const application = applicationWith(written)
   const controller = application.declarations.classes.find((one) => decoratorOf(one, 'Controller'))!
-  const [{ decorator }] = routesOf(controller) as [{ decorator: Parameters<typeof resolveGate>[2] }]
-  return resolveGate(application.roots[0], controller, decorator).gate
+  return resolveGate(application.roots[0], controller, routesOf(controller)[0]!.decorator).gate
 }
 
 describe('4.3 the rule in force is that of the most specific level', () => {

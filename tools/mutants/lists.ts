@@ -5,7 +5,7 @@ import { type Change, choiceOf, keyOf } from './change.ts'
 import { decidingFilesOf, decisionsIn } from './decisions.ts'
 import { rooms } from './rooms.ts'
 
-/** For each deciding file the number of its decisions and of its changes, as they were last recorded. */
+/** The number of decisions and of changes of each deciding file, as they were last recorded. */
 type Counts = Record<string, [decisions: number, changes: number]>
 
 const countsFile = 'tools/mutants/counts.json'

@@ -1,4 +1,4 @@
-/** What became of a change: the tests that are expected to notice it run first, then the others of its room. */
+/** Runs the tests of one change: those that are expected to notice it first, then the others of its room. */
 
 import * as fs from 'node:fs'
 import path from 'node:path'
