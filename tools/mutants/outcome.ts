@@ -39,6 +39,7 @@ export async function outcomeOf(
     const others = isExpectedOnly ? [] : tests.map((file) => ({ file })).filter((other) => !isAmong(expected, other))
     for (const choice of [...expected, ...others]) {
       const answer = await runner.run(choice, [change.file], longestMs)
+      if (answer.outcome === 'lost') throw new Error('the process of the tests ended: run again')
       if (answer.outcome === 'timeout') return done({ outcome: 'timed out', by: choice.file })
       if (answer.outcome === 'none') return done({ outcome: 'invalid', message: `${choice.file} runs no test` })
       if (answer.outcome === 'failed') return done(failed(choice, answer))

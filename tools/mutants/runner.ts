@@ -22,6 +22,8 @@ export type Answer =
   | { outcome: 'none' }
   | { outcome: 'failed'; test: string; message: string }
   | { outcome: 'timeout' }
+  /** The process ended without an answer. */
+  | { outcome: 'lost' }
 
 export interface Runner {
   run(choice: TestChoice, changed: readonly string[], limitMs: number): Promise<Answer>
@@ -43,9 +45,11 @@ export function createRunner(copy: Copy): Runner {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     child.on('message', (answer: Answer) => waiting.shift()?.(answer))
-    child.once('exit', () => {
-      for (const resolve of waiting.splice(0)) resolve({ outcome: 'failed', test: '', message: 'the runner ended' })
-    })
+    const lost = () => {
+      for (const resolve of waiting.splice(0)) resolve({ outcome: 'lost' })
+    }
+    child.once('exit', lost)
+    child.once('error', lost)
     await new Promise<Answer>((resolve) => waiting.push(resolve))
   }
 
@@ -73,7 +77,7 @@ export function createRunner(copy: Copy): Runner {
       child!.send(order)
       const answer = await promise
       clearTimeout(timer)
-      const isBroken = answer.outcome === 'timeout' || (answer.outcome === 'failed' && answer.test === '')
+      const isBroken = answer.outcome === 'timeout' || answer.outcome === 'lost' || (answer.outcome === 'failed' && answer.test === '')
       if (isBroken) await stop()
       return answer
     },
