@@ -7,6 +7,7 @@ import { init } from './init/verbs.ts'
 import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
+import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
 import type { Group } from './shared/verb.ts'
@@ -16,6 +17,7 @@ import { webhooks } from './webhooks/verbs.ts'
 export const groups: readonly Group[] = [
   project,
   init,
+  push,
   environments,
   link,
   auth,

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { faultsOfLists } from './mutants/lists.ts'
 import { pack } from './pack.ts'
 import { longFunctions } from './shape.ts'
 import { checkWords } from './words.ts'
@@ -50,6 +51,7 @@ const checks: Check[] = [
   { name: 'the generated operations of the auth module', run: () => void run('tools/operations.ts', ['--check']) },
   { name: 'functions that fit a screen', run: () => refuseAny(longFunctions(root)) },
   { name: 'plain words in comments', run: plainWords },
+  { name: 'lists of mutants', run: () => refuseAny(faultsOfLists(root)) },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },
   { name: 'a packed install makes, builds, tests and serves a project', run: packedInstall },
 ]
