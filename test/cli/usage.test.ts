@@ -91,6 +91,7 @@ describe.each(named)('stack %s', (name, verb) => {
       limit: '1',
       outcome: 'handled',
       timeout: '5',
+      plan: 'free',
     }
     for (const { long, flags } of valued(verb)) {
       const value = values[long!.slice(2)] ?? 'value'
