@@ -92,6 +92,8 @@ describe.each(named)('stack %s', (name, verb) => {
       outcome: 'handled',
       timeout: '5',
       plan: 'free',
+      'new-keys': 'claims',
+      wait: '5',
     }
     for (const { long, flags } of valued(verb)) {
       const value = values[long!.slice(2)] ?? 'value'
