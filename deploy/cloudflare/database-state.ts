@@ -1,4 +1,4 @@
-/** What a push must know of the database before it changes anything, and the lock that it holds meanwhile. */
+/** The state of a database before a push changes anything, and the lock that keeps other pushes out. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { connectOwner, ownerConfig, ownerUrl } from '../postgres/connection.ts'

@@ -1,10 +1,10 @@
 /**
- * What a push writes down about itself in a variable of each worker. It is part of the version that is uploaded, so it is
- * always that of the code and the secrets beside it, also after a rollback. It holds no secret.
+ * A push writes down what it has deployed, in a variable of each worker. The variable is part of the version that is uploaded, so
+ * it always fits the code and the secrets beside it, also after a rollback. It holds no secret.
  */
 import type { KeyName } from './keys.ts'
 
-export const factsVariable = 'STACK_DEPLOYED'
+const factsVariable = 'STACK_DEPLOYED'
 
 export interface Facts {
   /** Marks of the keys that the worker's secrets are made of. */

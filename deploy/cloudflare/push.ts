@@ -54,7 +54,7 @@ export interface PushOptions extends Declarations {
   databaseUrl: string
   /** Certificates in PEM form that the database's may be signed by. */
   ca?: string | undefined
-  /** Of Cloudflare's API. */
+  /** The token for Cloudflare's API. */
   token: string
   /** The account at Cloudflare, where the environment names one. */
   account?: string | undefined
@@ -129,7 +129,7 @@ export async function push(options: PushOptions): Promise<PushResult> {
   }
 }
 
-/** What is built, and how it is deployed. */
+/** The built workers, and how they are deployed. */
 interface Prepared {
   built: Record<WorkerName, Built>
   deployment: Deployment

@@ -37,7 +37,7 @@ export interface PushSetting {
   keys(): { keys: Record<string, string>; pending: string[] }
 }
 
-export interface PushRun {
+interface PushRun {
   input?: string
   /** Kills the process after this many milliseconds. */
   killAfterMs?: number
