@@ -3,6 +3,7 @@ import { auth } from './auth/verbs.ts'
 import { completion } from './completion/verbs.ts'
 import { cron } from './cron/verbs.ts'
 import { environments } from './environments/verbs.ts'
+import { init } from './init/verbs.ts'
 import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
@@ -14,6 +15,7 @@ import { token } from './token/verbs.ts'
 import { webhooks } from './webhooks/verbs.ts'
 
 export const groups: readonly Group[] = [
+  init,
   project,
   push,
   environments,

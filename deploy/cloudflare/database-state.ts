@@ -53,7 +53,7 @@ async function readState(client: pg.Client): Promise<DatabaseState> {
     await client.query('set local role auth_admin') // the owner of the database does not own these tables
     const { rows: used } = await client.query<{ is_used: boolean; has_claims_key: boolean }>(
       `select exists (select from auth.signing_keys) or exists (select from auth.users) as is_used,
-         exists (select from auth.claims_key) as has_claims_key`,
+         exists (select from auth.claims_keys) as has_claims_key`,
     )
     const { is_used: isUsed, has_claims_key: hasClaimsKey } = used[0]!
     return { isUsed, hasClaimsKey, verifiers: verifiers.length > 0 ? digestOf(verifiers) : '' }
