@@ -63,7 +63,7 @@ export interface PushOptions extends Declarations {
   renew: readonly KeyName[]
   /** Absolute path of the file of this environment's keys. */
   keyFile: string
-  /** The credential of the person, where the file of the keys holds none. */
+  /** The credential of the person, which wins over the file of the keys. */
   credential: () => Credential | undefined
   /** Called with the service-role key as soon as it is minted. */
   onServiceRoleKey: (key: string) => void
@@ -197,8 +197,10 @@ function migrationsText(applied: readonly string[]): string {
 }
 
 /** @throws PushFault where nothing admits this person to the stack: roles and templates could not be declared. */
-function credentialOf({ environment, credential }: PushOptions, { known }: KeyDecision): Credential {
-  const found = known.service_role === undefined ? credential() : { apikey: known.service_role }
+function credentialOf({ environment, credential }: PushOptions, { known, install }: KeyDecision): Credential {
+  const minted = known.service_role === undefined ? undefined : { apikey: known.service_role }
+  // a rotation over the management surface gives the person a newer key than the file has (contract 9.15)
+  const found = install.has('service_role') ? minted : (credential() ?? minted)
   if (found) return found
   throw new PushFault(
     'unauthorized',
