@@ -12,6 +12,7 @@
  * 6. The backend worker, likewise. The names of its webhooks are a variable of the version.
  * 7. The file of the keys, without the note.
  */
+import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import type { Built } from '../../build/options.ts'
 import type { Declarations } from '../../local/management.ts'
@@ -77,6 +78,8 @@ export interface PushResult {
   /** Versions at Cloudflare. */
   version: string
   auth_version: string
+  /** Says which environment a client talks to. It is no secret. */
+  publishable_key: string
   /** Files that were applied. */
   migrations: readonly string[]
   /** Names of secrets that the code reads and that are set nowhere. */
@@ -187,7 +190,8 @@ async function change(
   const removed = await removedWebhooks(options, workers.backend, built.backend, stack)
   return {
     url: stack.baseUrl,
-    ...{ version, auth_version: authVersion, migrations: prepared.applied, unset, removed_webhooks: removed },
+    ...{ version, auth_version: authVersion, publishable_key: facts.auth.publishable_key },
+    ...{ migrations: prepared.applied, unset, removed_webhooks: removed },
   }
 }
 
@@ -288,8 +292,10 @@ function factsOf(
   verifiers: string,
 ): Record<WorkerName, Facts> {
   const marks = Object.fromEntries([...install].map((name) => [name, markOf(known[name]!)]))
+  const before = readFacts(workers.auth?.variables).publishable_key
+  const publishable = before || `pub_${randomBytes(16).toString('base64url')}`
   const of = (worker: WorkerName): Facts => ({
-    ...{ database, verifiers },
+    ...{ database, verifiers, publishable_key: publishable },
     keys: { ...readFacts(workers[worker]?.variables).keys, ...marks },
     webhooks: worker === 'backend' ? backend.table.webhooks.map(({ name }) => name) : [],
   })
