@@ -15,8 +15,8 @@ import { token } from './token/verbs.ts'
 import { webhooks } from './webhooks/verbs.ts'
 
 export const groups: readonly Group[] = [
-  init,
   project,
+  init,
   push,
   environments,
   link,

@@ -17,7 +17,7 @@ export const init: Group = {
         new Option('--no-git', 'leave out git init'),
         jsonFlag(),
       ],
-      examples: ['stack init shop', 'stack init shop --template api --yes', 'npx @stack/backend init shop -- --yes'],
+      examples: ['stack init shop', 'stack init shop --template api --yes', 'stack init . --no-install --yes'],
       run: async (flags, dir) => (await import('./init.ts')).runInit(flags as InitFlags, dir),
     },
   ],

@@ -35,7 +35,6 @@ export async function confirm(what: string, { name, isLocal }: Target, { yes = f
  */
 export function ask(question: string, cancelled = 'cancelled: nothing was sent'): Promise<string | undefined> {
   const lines = readline.createInterface({ input: process.stdin, terminal: false })
-  process.stderr.write(question)
   return new Promise((resolve, reject) => {
     const interrupted = () => {
       process.stderr.write('\n')
@@ -47,5 +46,6 @@ export function ask(question: string, cancelled = 'cancelled: nothing was sent')
       process.off('SIGINT', interrupted)
       resolve(undefined)
     })
+    process.stderr.write(question) // the answer may come at once, and so may Ctrl-C
   }).finally(() => lines.close()) as Promise<string | undefined>
 }
