@@ -2,6 +2,7 @@
 import { keys as keyOperations } from '../src/wire/operations.ts'
 import { type Crons, startCrons } from './cron.ts'
 import type { DatabaseUrls } from './database.ts'
+import { admitAllDevices } from './devices.ts'
 import type { StackFiles } from './files.ts'
 import type { Keys } from './keys.ts'
 import { noteWorkerd } from './lock.ts'
@@ -62,6 +63,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await migrations.commit()
   const { postgres: _owner, ...passwords } = keys.passwords
   await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+  await admitAllDevices(urls.owner)
   await whenAnswering(baseUrl).catch((error: Error) => {
     const { applied } = migrations
     const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
@@ -137,6 +139,7 @@ async function start(
         PASSWORD_PEPPER: keys.password_pepper,
         REFRESH_KEY: keys.refresh_key,
         STACK_MAILBOX_URL: mailbox,
+        STACK_DEBUG_DEVICES: 'local',
       },
     },
     onRestart() {

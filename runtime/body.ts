@@ -1,5 +1,6 @@
 /** Request bodies of routes, within limits of size and time (contract 2.11). They are read before a transaction opens. */
-import { httpError } from '../src/sdk/errors.ts'
+import { HttpError, httpError } from '../src/sdk/errors.ts'
+import { longestAssertedBody } from '../src/wire/device-assertion.ts'
 import { parseJson } from './bytes.ts'
 import type { Call } from './call.ts'
 import type { Parameter, Route } from './table.ts'
@@ -8,23 +9,70 @@ import { createUploads, tooLargeError } from './uploads.ts'
 /** Shared by every request of the isolate. */
 export const holdBody = createUploads()
 
+/** The bytes that an assertion covers. */
+export type AssertedBody = Uint8Array | 'too large'
+
+interface ReadBody {
+  /** The bytes, where a parameter takes them. */
+  bytes: Uint8Array | undefined
+  /** Absent where nothing asked for it. */
+  asserted?: AssertedBody
+}
+
 /**
  * Reads the body for `@Body()`. A handler with `@Req()` alone reads the body itself. Beside `@Body()` its request has the same
  * bytes once more.
- * @returns the bytes, where a parameter takes them.
+ * @param isAsserted a device has signed the body: it is read for every route, as far as an assertion covers it.
  * @throws HttpError 413, 408, 503
  */
-export async function readBody(call: Call, { parameters, maxBodyBytes }: Route): Promise<Uint8Array | undefined> {
+export async function readBody(
+  call: Call,
+  { parameters, maxBodyBytes }: Route,
+  isAsserted: boolean,
+): Promise<ReadBody> {
   const takes = (from: Parameter['from']) => parameters.some((parameter) => parameter.from === from)
   const takesRequest = takes('request')
   if (!takes('body')) {
+    const asserted = isAsserted ? { asserted: await readAsserted(call, maxBodyBytes) } : {}
     if (takesRequest) call.request = bounded(call.request, maxBodyBytes)
-    return undefined
+    return { bytes: undefined, ...asserted }
   }
   const { bytes, release } = await holdBody(call.request, { most: maxBodyBytes })
   release() // the transaction's time limit bounds how long the handler holds the body
   if (takesRequest) call.request = new Request(call.request, { body: bytes })
-  return bytes
+  return { bytes, asserted: bytes.length > longestAssertedBody ? 'too large' : bytes }
+}
+
+/**
+ * Reads a body that the handler may read once more. Of a longer one no byte is lost.
+ * @throws HttpError 413 where the route takes no such body, 408, 503
+ */
+async function readAsserted(call: Call, maxBodyBytes: number): Promise<AssertedBody> {
+  const { request } = call
+  if (request.body === null) return new Uint8Array()
+  const stated = request.headers.get('content-length')
+  const most = Math.min(maxBodyBytes, longestAssertedBody)
+  if (stated !== null) {
+    if (Number(stated) > maxBodyBytes) throw tooLargeError(maxBodyBytes)
+    if (Number(stated) > most) return 'too large'
+    const { bytes, release } = await holdBody(request, { most })
+    release()
+    call.request = new Request(request, { body: bytes })
+    return bytes
+  }
+  const [read, kept] = request.body.tee()
+  try {
+    const { bytes, release } = await holdBody(new Request(request, { body: read }), { most })
+    release()
+    kept.cancel().catch(() => {})
+    call.request = new Request(request, { body: bytes })
+    return bytes
+  } catch (error) {
+    // a body that is longer than an assertion covers goes on to the handler
+    if (!(error instanceof HttpError) || error.status !== 413 || most === maxBodyBytes) throw error
+    call.request = new Request(request, { body: kept })
+    return 'too large'
+  }
 }
 
 /**

@@ -9,10 +9,11 @@ import type { ScheduledHandler } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
-import { gateByClaims, gateByGrants } from './gates.ts'
-import { identify } from './identity/identify.ts'
+import { gateByClaims, gateByGrants, requireDevice, takesDevice } from './gates.ts'
+import { type Identity, identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
+import { errorFields } from './log.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
@@ -48,6 +49,15 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
   }
 
+  /** Notes that a device was seen: once a day, in a transaction of its own, so that requests write nothing. */
+  async function seeDevice(call: Call, identity: Identity | null, keyId: string): Promise<void> {
+    const database = openDatabase(call, table.databaseRoles, identity)
+    const see = () => database.caller.query('select auth.see_device($1)', [keyId])
+    await inTransaction(call, database, see).catch((error: unknown) => {
+      call.log('warn', 'a device could not be marked as seen', errorFields(error))
+    })
+  }
+
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined && receive) return receive(call, name)
@@ -65,16 +75,25 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
+    const devices = identity && takesDevice(route) ? emitted.devices : undefined
+    const isAsserted = devices?.hasAssertion(call) === true
+    if (route.gate.device && !isAsserted) requireDevice(devices?.noDevice(call, 'missing'))
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
-    const body = await readBody(call, route)
-    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
+    const { bytes, asserted } = await readBody(call, route, isAsserted)
+    const proof = isAsserted ? await devices!.proveDevice(call, asserted!) : null
+    if (route.gate.device) requireDevice(proof)
+    const asked = proof ? { proof, isOnce: route.gate.device === 'once' } : undefined
+    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required, asked })
     return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants(isAdministered) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
       if (isAdministered) management!.requireKnownParameters(call, route.parameters)
-      const user = identity && grants && userOf(identity, grants.roles)
-      const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
+      const device = proof && grants ? devices!.deviceOf(call, proof, grants.device ?? null, grants.isClaimed) : null
+      if (route.gate.device) requireDevice(device)
+      if (device && grants?.device?.is_unseen) call.waitUntil(seeDevice(call, identity, proof!.keyId))
+      const user = identity && grants && userOf(identity, grants.roles, device)
+      const args = await argumentsFor(call, route.parameters, found, user, validators, bytes, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before the commit
     })

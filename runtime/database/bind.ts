@@ -1,17 +1,30 @@
 /** Begins a transaction and binds it to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
+import type { DeviceProof, DeviceRow } from '../devices.ts'
 import { ownIssuer, textBinding } from '../env.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
+import type { Statement } from './batch.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
 import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
 import { normalise, statementMs, Unavailable } from './unavailable.ts'
 
-interface Context extends Grants {
+export interface Context extends Grants {
   session_ended: boolean
+  /** The caller's own device whose key has signed the request. Absent where no device is asked about. */
+  device?: DeviceRow | null
+  /** Whether the nonce of the device's assertion was unused. Absent where the route does not ask. */
+  isClaimed?: boolean
+}
+
+/** The assertion of a request, whose device is read together with the grants. */
+export interface AskedDevice {
+  proof: DeviceProof
+  /** The nonce is used up in this transaction. */
+  isOnce: boolean
 }
 
 /** The binding with the database's URL, the role that the login becomes, and whether the transaction is READ ONLY. */
@@ -42,6 +55,7 @@ export async function bind(
   call: Call,
   { binding, role, isReadOnly }: Login,
   identity: Identity | null,
+  asked?: AskedDevice,
 ): Promise<Bound> {
   const claims = JSON.stringify(identity?.claims ?? {})
   try {
@@ -63,15 +77,27 @@ export async function bind(
         values: [role, claims, signature, ...[statementMs, idleMs + later, transactionMs + later].map(String)],
         reads: 'tag',
       },
-      ...(identity ? [{ text: 'select * from auth.request_context($1)', values: [ownIssuer(call.env) ?? null] }] : []),
+      ...(identity ? contextStatements(ownIssuer(call.env) ?? null, asked) : []),
     ])
-    return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
+    const [, , read, claimed] = results
+    const context = read && (rowsOf(read)[0] as unknown as Context)
+    if (context && claimed) context.isClaimed = rowsOf(claimed)[0]!['is_claimed'] === true
+    return { connection, rowsOf, context }
   } catch (error) {
     // a binding that Postgres refused is a fault of the configuration, and must not look like an answer about the caller
     throw error instanceof Unavailable
       ? error
       : new Unavailable('the transaction could not be bound', { cause: normalise(error) })
   }
+}
+
+/** The nonce is used up after the read, so that it waits for nothing that the read could refuse. */
+function contextStatements(issuer: string | null, asked: AskedDevice | undefined): Statement[] {
+  if (!asked) return [{ text: 'select * from auth.request_context($1)', values: [issuer] }]
+  const { keyId, nonce, time } = asked.proof
+  const read = { text: 'select * from auth.request_context($1, $2)', values: [issuer, keyId] }
+  if (!asked.isOnce) return [read]
+  return [read, { text: 'select auth.claim_assertion($1, $2, $3) as is_claimed', values: [keyId, nonce, String(time)] }]
 }
 
 /**

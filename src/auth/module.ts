@@ -4,6 +4,7 @@ import { AccountsModule } from './accounts/module.ts'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DevicesModule } from './devices/module.ts'
 import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
 import { HealthModule } from './health/module.ts'
@@ -35,6 +36,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DevicesModule,
     DiscoveryModule,
     EmailsModule,
     HealthModule,
