@@ -3,6 +3,7 @@
  * have debug devices, as every local one has.
  */
 import { Buffer } from 'node:buffer'
+import type { webcrypto } from 'node:crypto'
 import { debugText } from '../../src/wire/debug-device.ts'
 import { assertedText } from '../../src/wire/device-assertion.ts'
 
@@ -112,7 +113,7 @@ async function digest(content: Uint8Array | string): Promise<string> {
 }
 
 /** @returns the signature in DER, as devices make it. */
-async function sign(key: CryptoKey, text: string): Promise<string> {
+async function sign(key: webcrypto.CryptoKey, text: string): Promise<string> {
   const raw = new Uint8Array(await crypto.subtle.sign(ecdsa, key, encoder.encode(text)))
   const integers = [raw.subarray(0, 32), raw.subarray(32)].map((number) => {
     const first = number.findIndex((byte) => byte !== 0)

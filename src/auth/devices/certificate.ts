@@ -177,19 +177,27 @@ function constraintsOf(value: Bytes | undefined): Pick<Certificate, 'isAuthority
 
 const numberBytes = { 'P-256': 32, 'P-384': 48 } as const
 
+const rsa = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+
 /** @returns whether the key has signed the certificate. @throws DerFault for a signature that is malformed. */
 export async function isSignedBy(certificate: Certificate, { spki, kind }: PublicKey): Promise<boolean> {
   const { signature, signatureAlgorithm, signed } = certificate
   const isRsa = signatureAlgorithm === 'rsa-sha256'
   if (kind === 'other' || isRsa !== (kind === 'rsa')) return false
-  if (kind === 'rsa') {
-    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-    const key = await crypto.subtle.importKey('spki', spki, algorithm, false, ['verify'])
-    return crypto.subtle.verify(algorithm, key, signature, signed)
-  }
-  const key = await crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: kind }, false, ['verify'])
+  const key = await importSpki(spki, kind === 'rsa' ? rsa : { name: 'ECDSA', namedCurve: kind })
+  if (!key) return false
+  if (kind === 'rsa') return crypto.subtle.verify(rsa, key, signature, signed)
   const hash = signatureAlgorithm === 'ecdsa-sha384' ? 'SHA-384' : 'SHA-256'
   return crypto.subtle.verify({ name: 'ECDSA', hash }, key, rawSignature(signature, numberBytes[kind]), signed)
+}
+
+/** @returns `undefined` for a key that is none, like a point off the curve. */
+async function importSpki(spki: Bytes, algorithm: Parameters<SubtleCrypto['importKey']>[2]): Promise<CryptoKey | undefined> {
+  try {
+    return await crypto.subtle.importKey('spki', spki, algorithm, false, ['verify'])
+  } catch {
+    return undefined
+  }
 }
 
 export function isSame(one: Uint8Array, other: Uint8Array): boolean {
