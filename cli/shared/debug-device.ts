@@ -2,8 +2,7 @@
  * A debug device: a key of this process, enrolled for the user of an access token, that signs requests as an app does. The stack must
  * have debug devices, as every local one has.
  */
-import { Buffer } from 'node:buffer'
-import type { webcrypto } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { debugText } from '../../src/wire/debug-device.ts'
 import { assertedText } from '../../src/wire/device-assertion.ts'
 
@@ -26,7 +25,7 @@ export interface DebugDevice {
   /** The uncompressed point in base64url. */
   publicKey: string
   /** @returns the value of the header `Device-Assertion` for one request. */
-  assertionFor(request: SignedRequest): Promise<string>
+  assertionFor(request: SignedRequest): string
 }
 
 export interface DebugDeviceOptions {
@@ -51,17 +50,19 @@ export class DebugDeviceRefused extends Error {
   }
 }
 
-const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-const encoder = new TextEncoder()
+/** Bytes of the uncompressed point, with which a SubjectPublicKeyInfo of P-256 ends. */
+const pointBytes = 65
+/** Bytes of a nonce. */
+const nonceBytes = 16
 
 /** Makes a key and enrols it. @throws DebugDeviceRefused, or what `fetch` throws. */
 export async function enrolDebugDevice(options: DebugDeviceOptions): Promise<DebugDevice> {
   const { applicationKey = 'debug', platform = 'android', debugToken } = options
-  const pair = await crypto.subtle.generateKey(ecdsa, true, ['sign', 'verify'])
-  const publicKey = base64url(await crypto.subtle.exportKey('raw', pair.publicKey))
+  const { privateKey, publicKey: spki } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const publicKey = spki.export({ type: 'spki', format: 'der' }).subarray(-pointBytes).toString('base64url')
   const about = { platform, application_key: applicationKey }
   const { challenge } = await post(options, '/auth/devices/debug/challenge', about)
-  const signature = await sign(pair.privateKey, debugText(String(challenge)))
+  const signature = signatureOf(privateKey, debugText(String(challenge)))
   const { id } = await post(options, '/auth/devices/debug', {
     ...about,
     challenge,
@@ -71,12 +72,11 @@ export async function enrolDebugDevice(options: DebugDeviceOptions): Promise<Deb
   return {
     id: String(id),
     publicKey,
-    async assertionFor({ method, target, body, accessToken, ...given }) {
-      const { time = Math.floor(Date.now() / 1000), nonce = base64url(crypto.getRandomValues(new Uint8Array(16))) } =
-        given
-      const [bodyDigest, tokenDigest] = [await digest(body ?? ''), await digest(accessToken)]
+    assertionFor({ method, target, body = '', accessToken, ...given }) {
+      const { time = Math.floor(Date.now() / 1000), nonce = randomBytes(nonceBytes).toString('base64url') } = given
+      const [bodyDigest, tokenDigest] = [digest(body), digest(accessToken)]
       const signed = assertedText({ time, nonce, method, target, bodyDigest, tokenDigest })
-      return `v=1, k=${publicKey}, t=${time}, n=${nonce}, es256=${await sign(pair.privateKey, signed)}`
+      return `v=1, k=${publicKey}, t=${time}, n=${nonce}, es256=${signatureOf(privateKey, signed)}`
     },
   }
 }
@@ -107,24 +107,11 @@ function sentenceOf(status: number, text: string): string {
   }
 }
 
-async function digest(content: Uint8Array | string): Promise<string> {
-  const bytes = typeof content === 'string' ? encoder.encode(content) : new Uint8Array(content)
-  return base64url(await crypto.subtle.digest('SHA-256', bytes))
+function digest(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('base64url')
 }
 
 /** @returns the signature in DER, as devices make it. */
-async function sign(key: webcrypto.CryptoKey, text: string): Promise<string> {
-  const raw = new Uint8Array(await crypto.subtle.sign(ecdsa, key, encoder.encode(text)))
-  const integers = [raw.subarray(0, 32), raw.subarray(32)].map((number) => {
-    const first = number.findIndex((byte) => byte !== 0)
-    const digits = number.subarray(first)
-    const content = digits[0]! >= 0x80 ? [0, ...digits] : [...digits]
-    return [0x02, content.length, ...content]
-  })
-  const content = integers.flat()
-  return base64url(new Uint8Array([0x30, content.length, ...content]))
-}
-
-function base64url(bytes: ArrayBuffer | Uint8Array): string {
-  return Buffer.from(bytes as Uint8Array).toString('base64url')
+function signatureOf(key: KeyObject, text: string): string {
+  return sign('sha256', Buffer.from(text), key).toString('base64url')
 }

@@ -32,7 +32,11 @@ import { element, integer, nothing, octets, sequence, set, tagged } from '../sup
 const challenge = new Uint8Array(56).fill(9)
 const both: DeviceEnvironment[] = ['production', 'development']
 const day = 86_400_000
-const [appleRoot, googleRoot, factoryRoot] = [newRoot(), newRoot('A root of Android'), newRoot('A root of factories', 'P-384', true)]
+const [appleRoot, googleRoot, factoryRoot] = [
+  newRoot(),
+  newRoot('A root of Android'),
+  newRoot('A root of factories', 'P-384', true),
+]
 
 /** Malformed input throws, and the enrolment refuses it. */
 async function verdict(verify: () => Promise<Attested | Refused>): Promise<string> {
@@ -82,7 +86,9 @@ describe('App Attest', () => {
     const strict = { ...iosApp, categories: [4] }
     const ofCategory = (category?: number) => {
       const extensions = new Map([['apple_validation_category_01', Buffer.from([category ?? 0, 0, 0, 0])]])
-      return verdict(() => apple(appleAttestation(appleRoot, challenge, category === undefined ? {} : { extensions }), strict))
+      return verdict(() =>
+        apple(appleAttestation(appleRoot, challenge, category === undefined ? {} : { extensions }), strict),
+      )
     }
     expect([await ofCategory(4), await ofCategory(), await ofCategory(3)]).toEqual(['ok', 'ok', 'wrong_category'])
   })
@@ -96,26 +102,70 @@ describe('App Attest', () => {
     ['another AAGUID', { aaguid: 'appattestdevelo' }, 'wrong_environment'],
     ['the key of another credential', { cosePoint: pointOf(other) }, 'wrong_key'],
     ['the id of another credential', { credentialId: sha256(pointOf(other)) }, 'wrong_key'],
-    ['a swapped key in the leaf', { leaf: { spki: other.publicKey.export({ type: 'spki', format: 'der' }) } }, 'wrong_key'],
+    [
+      'a swapped key in the leaf',
+      { leaf: { spki: other.publicKey.export({ type: 'spki', format: 'der' }) } },
+      'wrong_key',
+    ],
     ['another format', { format: 'packed' }, 'malformed'],
     ['no nonce', { nonceExtensions: () => [] }, 'wrong_challenge'],
     ['the nonce twice', { nonceExtensions: (nonce) => [nonceExtension(nonce), nonceExtension(nonce)] }, 'malformed'],
-    ['the nonce without its tag', { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: sequence(octets(nonce)) }] }, 'wrong_challenge'],
-    ['the nonce beside another', { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: sequence(tagged(1, octets(nonce)), tagged(2, octets(nonce))) }] }, 'wrong_challenge'],
-    ['a longer nonce', { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: sequence(tagged(1, octets(Buffer.concat([nonce, Buffer.from([0])])))) }] }, 'wrong_challenge'],
-    ['bytes after the nonce', { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: Buffer.concat([nonceExtension(nonce).value, Buffer.from([0])]) }] }, 'malformed'],
+    [
+      'the nonce without its tag',
+      { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: sequence(octets(nonce)) }] },
+      'wrong_challenge',
+    ],
+    [
+      'the nonce beside another',
+      {
+        nonceExtensions: (nonce) => [
+          { ...nonceExtension(nonce), value: sequence(tagged(1, octets(nonce)), tagged(2, octets(nonce))) },
+        ],
+      },
+      'wrong_challenge',
+    ],
+    [
+      'a longer nonce',
+      {
+        nonceExtensions: (nonce) => [
+          { ...nonceExtension(nonce), value: sequence(tagged(1, octets(Buffer.concat([nonce, Buffer.from([0])])))) },
+        ],
+      },
+      'wrong_challenge',
+    ],
+    [
+      'bytes after the nonce',
+      {
+        nonceExtensions: (nonce) => [
+          { ...nonceExtension(nonce), value: Buffer.concat([nonceExtension(nonce).value, Buffer.from([0])]) },
+        ],
+      },
+      'malformed',
+    ],
     ['an expired leaf', { leaf: { until: new Date(Date.now() - 1_000) } }, 'expired'],
     ['a leaf of tomorrow', { leaf: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
     ['an expired intermediate', { intermediate: { until: new Date(Date.now() - 1_000) } }, 'expired'],
     ['an intermediate of tomorrow', { intermediate: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
-    ['an intermediate that is no authority', { intermediate: { isAuthority: false, keyUsage: usages.digitalSignature } }, 'malformed'],
-    ['an intermediate that may sign no certificate', { intermediate: { keyUsage: usages.digitalSignature } }, 'not_an_authority'],
+    [
+      'an intermediate that is no authority',
+      { intermediate: { isAuthority: false, keyUsage: usages.digitalSignature } },
+      'malformed',
+    ],
+    [
+      'an intermediate that may sign no certificate',
+      { intermediate: { keyUsage: usages.digitalSignature } },
+      'not_an_authority',
+    ],
     ['a leaf that is an authority', { leaf: { isAuthority: true } }, 'leaf_is_authority'],
     ['a leaf of another issuer', { leaf: { issuer: 'Another' } }, 'wrong_issuer'],
     ['a leaf that it signed itself', { leaf: { signer: other } }, 'bad_signature'],
     ['an unknown root', { intermediate: { issuer: stranger.name, signer: stranger.key } }, 'unknown_root'],
     ['a namesake of the root', { intermediate: { signer: namesake.key } }, 'bad_signature'],
-    ['an unknown critical extension', { leaf: { extensions: [{ id: '1.2.3.4', value: nothing(), isCritical: true }] } }, 'malformed'],
+    [
+      'an unknown critical extension',
+      { leaf: { extensions: [{ id: '1.2.3.4', value: nothing(), isCritical: true }] } },
+      'malformed',
+    ],
     ['a certificate of version 1', { leaf: { version: 0 } }, 'malformed'],
     ['a negative serial number', { leaf: { serial: Buffer.from([0x80, 1]) } }, 'malformed'],
     ['a padded serial number', { leaf: { serial: Buffer.from([0, 1]) } }, 'malformed'],
@@ -125,7 +175,11 @@ describe('App Attest', () => {
     ['2,000 certificates', { chain: ([leaf]) => Array(2_000).fill(leaf!.subarray(0, 4)) }, 'malformed'],
     ['bytes after the key', { trailing: Buffer.from([0]) }, 'malformed'],
     ['two maps of extensions', { extensions: new Map(), trailing: Buffer.from([0xa0]) }, 'malformed'],
-    ['a category of another length', { extensions: new Map([['apple_validation_category_01', Buffer.from([4])]]) }, 'malformed'],
+    [
+      'a category of another length',
+      { extensions: new Map([['apple_validation_category_01', Buffer.from([4])]]) },
+      'malformed',
+    ],
   ]
   it.each(hostile)('refuses %s', async (_title, lies, reason) => {
     expect(await ofApple(lies)).toBe(reason)
@@ -138,7 +192,8 @@ describe('App Attest', () => {
 })
 
 describe('Key Attestation', () => {
-  const ofAndroid = (lies?: AndroidLies, app?: AndroidApp) => verdict(() => android(androidChain(googleRoot, challenge, lies), app))
+  const ofAndroid = (lies?: AndroidLies, app?: AndroidApp) =>
+    verdict(() => android(androidChain(googleRoot, challenge, lies), app))
 
   it('accepts a key of the app, and tells what it is', async () => {
     const pair = newPair()
@@ -162,23 +217,31 @@ describe('Key Attestation', () => {
     ['the root left out', { isRootOmitted: true }, androidApp],
     ['StrongBox', strongBox, { ...androidApp, levels: ['strongbox'] }],
     ['a boot key that the settings list', selfSigned, { ...androidApp, boot_keys: [bootKey] }],
-    ['one of several signers', {}, { ...androidApp, signing_certificates_sha256: ['00'.repeat(32), ...androidApp.signing_certificates_sha256] }],
+    [
+      'one of several signers',
+      {},
+      { ...androidApp, signing_certificates_sha256: ['00'.repeat(32), ...androidApp.signing_certificates_sha256] },
+    ],
     ['a key that only signs', { hardware: (properties) => properties.set(1, set(integer(2))) }, androidApp],
   ])('accepts %s', async (_title, lies, app) => {
     expect(await ofAndroid(lies, app)).toBe('ok')
   })
 
   it('accepts an unmarked authority at position 1 of a factory chain alone', async () => {
-    const of = (root: typeof googleRoot, lies: AndroidLies) => verdict(() => android(androidChain(root, challenge, lies)))
+    const of = (root: typeof googleRoot, lies: AndroidLies) =>
+      verdict(() => android(androidChain(root, challenge, lies)))
     expect(await of(factoryRoot, { isFactory: true, issuer: unmarked })).toBe('ok')
-    expect(await of(factoryRoot, { isFactory: true, middle: { ...unmarked, pathLength: undefined as never } })).toMatch(/not_an_authority|malformed/)
+    expect(await of(factoryRoot, { isFactory: true, middle: { ...unmarked, pathLength: undefined as never } })).toMatch(
+      /not_an_authority|malformed/,
+    )
     expect(await of(googleRoot, { isFactory: true, issuer: unmarked })).toBe('not_an_authority')
     expect(await of(factoryRoot, { issuer: { ...unmarked, extensions: [provisioning] } })).toBe('not_an_authority')
   })
 
   it('accepts factory chains that have expired only where the settings say so', async () => {
     const lenient = { ...androidApp, accept_expired_factory_chains: true }
-    const of = (root: typeof googleRoot, lies: AndroidLies, app?: AndroidApp) => verdict(() => android(androidChain(root, challenge, lies), app))
+    const of = (root: typeof googleRoot, lies: AndroidLies, app?: AndroidApp) =>
+      verdict(() => android(androidChain(root, challenge, lies), app))
     expect(await of(factoryRoot, old)).toBe('expired')
     expect(await of(factoryRoot, old, lenient)).toBe('ok')
     expect(await of(googleRoot, old, lenient)).toBe('expired')
@@ -189,7 +252,13 @@ describe('Key Attestation', () => {
   const described = { id: describing, value: keyDescription(challenge) }
   /** The attested key signs another leaf, which says what its holder likes. */
   const extended = (chain: Buffer[], pair: ReturnType<typeof newPair>) => [
-    certificate({ subject: 'Forged', issuer: 'Android Keystore Key', key: other, signer: pair, extensions: [described] }),
+    certificate({
+      subject: 'Forged',
+      issuer: 'Android Keystore Key',
+      key: other,
+      signer: pair,
+      extensions: [described],
+    }),
     ...chain,
   ]
   const attested = newPair()
@@ -204,13 +273,21 @@ describe('Key Attestation', () => {
     ['a key that decrypts', { hardware: (one) => one.set(1, set(integer(1), integer(2))) }, 'wrong_purpose'],
     ['a key that only verifies', { hardware: (one) => one.set(1, set(integer(3))) }, 'wrong_purpose'],
     ['a key of all applications', { hardware: (one) => one.set(600, nothing()) }, 'key_of_all_applications'],
-    ['a key of all applications by software', { software: (one) => one.set(600, nothing()) }, 'key_of_all_applications'],
+    [
+      'a key of all applications by software',
+      { software: (one) => one.set(600, nothing()) },
+      'key_of_all_applications',
+    ],
     ['an unlocked bootloader', { hardware: (one) => one.set(704, rootOfTrust(false, 0)) }, 'bootloader_unlocked'],
     ['a system that is not verified', { hardware: (one) => one.set(704, rootOfTrust(true, 2)) }, 'boot_not_verified'],
     ['a boot that failed', { hardware: (one) => one.set(704, rootOfTrust(true, 3)) }, 'boot_not_verified'],
     ['a boot key that is not listed', selfSigned, 'unknown_boot_key'],
     ['no root of trust', { hardware: (one) => one.delete(704) }, 'no_root_of_trust'],
-    ['a root of trust of the software', { hardware: (one) => one.delete(704), software: (one) => one.set(704, rootOfTrust(true, 0)) }, 'no_root_of_trust'],
+    [
+      'a root of trust of the software',
+      { hardware: (one) => one.delete(704), software: (one) => one.set(704, rootOfTrust(true, 0)) },
+      'no_root_of_trust',
+    ],
     ['a BOOLEAN of 01', { hardware: (one) => one.set(704, rootOfTrust(1, 0)) }, 'malformed'],
     ['another package', { packages: ['com.example.evil'] }, 'wrong_app'],
     ['a second package', { packages: [androidApp.package_name, 'com.example.evil'] }, 'wrong_app'],
@@ -225,14 +302,29 @@ describe('Key Attestation', () => {
     ['a description that stands twice', { leaf: { extensions: [described, described] } }, 'malformed'],
     ['a description on the issuer too', { issuer: { extensions: [provisioning, described] } }, 'extended_chain'],
     ['a chain that the attested key extends', { chain: (chain) => extended(chain, attested) }, 'extended_chain'],
-    ['a key of P-384', { leaf: { spki: newPair('P-384').publicKey.export({ type: 'spki', format: 'der' }) } }, 'wrong_key'],
+    [
+      'a key of P-384',
+      { leaf: { spki: newPair('P-384').publicKey.export({ type: 'spki', format: 'der' }) } },
+      'wrong_key',
+    ],
     ['an expired issuer', { issuer: expired }, 'expired'],
     ['an issuer of tomorrow', { issuer: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
     ['a path that is too long', { middle: { pathLength: 0 } }, 'path_too_long'],
     ['an issuer that is no authority', { issuer: unmarked }, 'not_an_authority'],
     ['a negative serial number', { issuer: { serial: Buffer.from([0xff, 1]) } }, 'malformed'],
-    ['an unknown root', { middle: { issuer: stranger.name, signer: stranger.key }, chain: (chain) => [...chain.slice(0, 3), stranger.certificate] }, 'unknown_root'],
-    ['a namesake of the root', { middle: { signer: namesake.key }, chain: (chain) => [...chain.slice(0, 3), namesake.certificate] }, 'bad_signature'],
+    [
+      'an unknown root',
+      {
+        middle: { issuer: stranger.name, signer: stranger.key },
+        chain: (chain) => [...chain.slice(0, 3), stranger.certificate],
+      },
+      'unknown_root',
+    ],
+    [
+      'a namesake of the root',
+      { middle: { signer: namesake.key }, chain: (chain) => [...chain.slice(0, 3), namesake.certificate] },
+      'bad_signature',
+    ],
     ['a chain in reverse', { chain: (chain) => chain.reverse() }, 'no_key_description'],
     ['the leaf alone', { chain: ([leaf]) => [leaf!] }, 'chain_too_short'],
     ['a certificate left out', { chain: (chain) => [chain[0]!, ...chain.slice(2)] }, 'wrong_issuer'],
@@ -251,14 +343,19 @@ describe('Key Attestation', () => {
 
   it('refuses everything under a root whose time is over', async () => {
     const late = googleRoot.root.until + 1
-    const certificates = androidChain(googleRoot, challenge, { issuer: { until: new Date(late + day) }, middle: { until: new Date(late + day) } })
+    const certificates = androidChain(googleRoot, challenge, {
+      issuer: { until: new Date(late + day) },
+      middle: { until: new Date(late + day) },
+    })
     expect(await verdict(() => android(certificates, androidApp, late))).toBe('root_expired')
   })
 
   it('reads DER that is nested deeply, one level at a time', async () => {
     let nested: Buffer = nothing()
     for (let depth = 0; depth < 3_000; depth++) nested = element(0x30, nested)
-    expect(await ofAndroid({ leaf: { extensions: [{ id: describing, value: nested.subarray(0, 7_000) }] } })).toBe('malformed')
+    expect(await ofAndroid({ leaf: { extensions: [{ id: describing, value: nested.subarray(0, 7_000) }] } })).toBe(
+      'malformed',
+    )
   })
 })
 
@@ -301,7 +398,8 @@ describe('10,000 damaged inputs', () => {
     const next = random(1)
     for (let index = 0; index < 5_000; index++) {
       const input = damaged(whole, next)
-      const isReceiptAlone = Buffer.from(input).equals(Buffer.from(whole)) || differsWithin(whole, input, receipt, receipt + 9)
+      const isReceiptAlone =
+        Buffer.from(input).equals(Buffer.from(whole)) || differsWithin(whole, input, receipt, receipt + 9)
       if (!isReceiptAlone) expect(await verdict(() => apple(input))).not.toBe('ok')
     }
   }, 120_000)
@@ -312,7 +410,8 @@ describe('10,000 damaged inputs', () => {
     for (let index = 0; index < 5_000; index++) {
       const position = Math.floor(next() * chain.length)
       const input = chain.with(position, damaged(chain[position]!, next))
-      if (input.some((one, at) => !Buffer.from(one).equals(chain[at]!))) expect(await verdict(() => android(input))).not.toBe('ok')
+      if (input.some((one, at) => !Buffer.from(one).equals(chain[at]!)))
+        expect(await verdict(() => android(input))).not.toBe('ok')
     }
   }, 120_000)
 })
@@ -325,12 +424,23 @@ function differsWithin(one: Uint8Array, other: Uint8Array, from: number, to: num
 describe('attestations of real devices', () => {
   it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const app: IosApp = { ...iosApp, app_ids: [vector.app_id] }
-    const input = { attestation: fromBase64(vector.attestation), challenge: fromBase64(vector.client_data), app, roots: appleRoots }
+    const input = {
+      attestation: fromBase64(vector.attestation),
+      challenge: fromBase64(vector.client_data),
+      app,
+      roots: appleRoots,
+    }
     const now = Date.parse(vector.verify_at)
     const result = await verifyApple({ ...input, environments: both, now })
-    expect(result).toMatchObject({ environment: vector.environment, point: fromBase64(vector.public_key), keyId: fromBase64(vector.key_id) })
+    expect(result).toMatchObject({
+      environment: vector.environment,
+      point: fromBase64(vector.public_key),
+      keyId: fromBase64(vector.key_id),
+    })
     for (const late of [now + 400 * day, now - 400 * day]) {
-      expect(await verdict(() => verifyApple({ ...input, environments: both, now: late }))).toMatch(/^(?:expired|not_yet_valid)$/)
+      expect(await verdict(() => verifyApple({ ...input, environments: both, now: late }))).toMatch(
+        /^(?:expired|not_yet_valid)$/,
+      )
     }
   })
 
@@ -341,10 +451,16 @@ describe('attestations of real devices', () => {
       signing_certificates_sha256: [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')],
     }
     const certificates = vector.chain.map(fromBase64)
-    const input = { challenge: fromBase64(vector.challenge), app, roots: googleRoots, now: Date.parse(vector.verify_at) }
+    const input = {
+      challenge: fromBase64(vector.challenge),
+      app,
+      roots: googleRoots,
+      now: Date.parse(vector.verify_at),
+    }
     expect(await verdict(() => verifyAndroid({ ...input, certificates }))).toBe(vector.result)
     // the pinned key verifies also where the root's certificate is left out
-    if (vector.result === 'ok') expect(await verdict(() => verifyAndroid({ ...input, certificates: certificates.slice(0, -1) }))).toBe('ok')
+    if (vector.result === 'ok')
+      expect(await verdict(() => verifyAndroid({ ...input, certificates: certificates.slice(0, -1) }))).toBe('ok')
   })
 
   it.skipIf(attestationVectors)(noVectors, () => {})

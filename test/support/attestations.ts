@@ -2,7 +2,21 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { Root } from '../../src/auth/devices/roots.ts'
 import type { AndroidApp, IosApp } from '../../src/wire/devices.ts'
-import { bits, boolean, element, enumerated, integer, nothing, octets, oid, sequence, set, tagged, time, utf8 } from './der.ts'
+import {
+  bits,
+  boolean,
+  element,
+  enumerated,
+  integer,
+  nothing,
+  octets,
+  oid,
+  sequence,
+  set,
+  tagged,
+  time,
+  utf8,
+} from './der.ts'
 
 const day = 86_400_000
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest()
@@ -52,15 +66,25 @@ const name = (text: string, organization?: string) =>
 
 export function certificate(options: CertificateOptions): Buffer {
   const { subject, issuer, key, signer, serial = Buffer.from('5a17', 'hex'), version = 2, extensions = [] } = options
-  const { from = new Date(Date.now() - day), until = new Date(Date.now() + day), isAuthority, pathLength, keyUsage } = options
+  const {
+    from = new Date(Date.now() - day),
+    until = new Date(Date.now() + day),
+    isAuthority,
+    pathLength,
+    keyUsage,
+  } = options
   const isP384 = spkiOf(signer).length > 100
   const algorithm = sequence(oid(isP384 ? '1.2.840.10045.4.3.3' : '1.2.840.10045.4.3.2'))
   const all: Extension[] = [...extensions]
   if (isAuthority !== undefined) {
-    const constraints = sequence(...(isAuthority ? [boolean(true)] : []), ...(pathLength === undefined ? [] : [integer(pathLength)]))
+    const constraints = sequence(
+      ...(isAuthority ? [boolean(true)] : []),
+      ...(pathLength === undefined ? [] : [integer(pathLength)]),
+    )
     all.push({ id: '2.5.29.19', value: constraints, isCritical: true })
   }
-  if (keyUsage !== undefined) all.push({ id: '2.5.29.15', value: bits(Buffer.from([keyUsage]), trailingZeros(keyUsage)), isCritical: true })
+  if (keyUsage !== undefined)
+    all.push({ id: '2.5.29.15', value: bits(Buffer.from([keyUsage]), trailingZeros(keyUsage)), isCritical: true })
   const tbs = sequence(
     tagged(0, integer(version)),
     integer(serial),
@@ -69,7 +93,14 @@ export function certificate(options: CertificateOptions): Buffer {
     sequence(time(from), time(until)),
     name(subject, options.organization),
     options.spki ? Buffer.from(options.spki) : spkiOf(key),
-    tagged(3, sequence(...all.map(({ id, value, isCritical }) => sequence(oid(id), ...(isCritical ? [boolean(true)] : []), octets(value))))),
+    tagged(
+      3,
+      sequence(
+        ...all.map(({ id, value, isCritical }) =>
+          sequence(oid(id), ...(isCritical ? [boolean(true)] : []), octets(value)),
+        ),
+      ),
+    ),
   )
   return sequence(tbs, algorithm, bits(sign(isP384 ? 'sha384' : 'sha256', tbs, signer.privateKey)))
 }
@@ -91,10 +122,22 @@ export interface Authority {
 }
 
 /** A root of its own. */
-export function newRoot(subject = 'A root of this test', curve: 'P-256' | 'P-384' = 'P-384', hasFactoryChains = false): Authority {
+export function newRoot(
+  subject = 'A root of this test',
+  curve: 'P-256' | 'P-384' = 'P-384',
+  hasFactoryChains = false,
+): Authority {
   const key = newPair(curve)
   const until = new Date(Date.now() + 100 * day)
-  const made = certificate({ subject, issuer: subject, key, signer: key, isAuthority: true, keyUsage: usages.keyCertSign, until })
+  const made = certificate({
+    subject,
+    issuer: subject,
+    key,
+    signer: key,
+    isAuthority: true,
+    keyUsage: usages.keyCertSign,
+    until,
+  })
   const root: Root = {
     subject: bytesOf(name(subject)),
     spki: bytesOf(spkiOf(key)),
@@ -108,15 +151,23 @@ export function newRoot(subject = 'A root of this test', curve: 'P-256' | 'P-384
 // CBOR
 
 const head = (major: number, count: number) =>
-  count < 24 ? [(major << 5) | count] : count < 256 ? [(major << 5) | 24, count] : [(major << 5) | 25, count >> 8, count & 255]
+  count < 24
+    ? [(major << 5) | count]
+    : count < 256
+      ? [(major << 5) | 24, count]
+      : [(major << 5) | 25, count >> 8, count & 255]
 export type Cbor = number | string | Uint8Array | Cbor[] | Map<string | number, Cbor>
 
 export function cbor(value: Cbor): Buffer {
   if (typeof value === 'number') return Buffer.from(value < 0 ? head(1, -1 - value) : head(0, value))
-  if (typeof value === 'string') return Buffer.concat([Buffer.from(head(3, Buffer.byteLength(value))), Buffer.from(value)])
+  if (typeof value === 'string')
+    return Buffer.concat([Buffer.from(head(3, Buffer.byteLength(value))), Buffer.from(value)])
   if (value instanceof Uint8Array) return Buffer.concat([Buffer.from(head(2, value.length)), value])
   if (Array.isArray(value)) return Buffer.concat([Buffer.from(head(4, value.length)), ...value.map(cbor)])
-  return Buffer.concat([Buffer.from(head(5, value.size)), ...[...value].flatMap(([key, one]) => [cbor(key), cbor(one)])])
+  return Buffer.concat([
+    Buffer.from(head(5, value.size)),
+    ...[...value].flatMap(([key, one]) => [cbor(key), cbor(one)]),
+  ])
 }
 
 // App Attest
@@ -171,7 +222,12 @@ function appleData(pair: Pair, lies: AppleLies): Buffer {
   ])
 }
 
-export function appleAttestation(root: Authority, challenge: Uint8Array, lies: AppleLies = {}, pair = newPair()): Uint8Array<ArrayBuffer> {
+export function appleAttestation(
+  root: Authority,
+  challenge: Uint8Array,
+  lies: AppleLies = {},
+  pair = newPair(),
+): Uint8Array<ArrayBuffer> {
   const authData = appleData(pair, lies)
   const nonce = sha256(Buffer.concat([authData, sha256(lies.challenge ?? challenge)]))
   const middle = newPair('P-384')
@@ -213,7 +269,12 @@ export function appleAttestation(root: Authority, challenge: Uint8Array, lies: A
 }
 
 /** An assertion of App Attest over a text. */
-export function appleAssertion(pair: Pair, text: string, { appId = iosApp.app_ids[0]!, extensions }: AppleLies = {}, flags = 0x40): Buffer {
+export function appleAssertion(
+  pair: Pair,
+  text: string,
+  { appId = iosApp.app_ids[0]!, extensions }: AppleLies = {},
+  flags = 0x40,
+): Buffer {
   const counter = Buffer.from([0, 0, 0, 1])
   const data = Buffer.concat([sha256(appId), Buffer.from([flags]), counter, ...(extensions ? [cbor(extensions)] : [])])
   const signature = sign('sha256', sha256(Buffer.concat([data, sha256(text)])), pair.privateKey)
@@ -267,7 +328,8 @@ export function application(packages: string[], signers: string[]): Buffer {
   return octets(sequence(set(...names), set(...signers.map((one) => octets(Buffer.from(one, 'hex'))))))
 }
 
-const listOf = (entries: readonly [number, Buffer][]) => sequence(...entries.map(([number, value]) => tagged(number, value)))
+const listOf = (entries: readonly [number, Buffer][]) =>
+  sequence(...entries.map(([number, value]) => tagged(number, value)))
 
 export function keyDescription(challenge: Uint8Array, lies: AndroidLies = {}): Buffer {
   const hardware = new Map<number, Buffer>([
@@ -303,7 +365,12 @@ export function keyDescription(challenge: Uint8Array, lies: AndroidLies = {}): B
 }
 
 /** A chain of leaf, attestation key, intermediate and root, as Google provisions it. */
-export function androidChain(root: Authority, challenge: Uint8Array, lies: AndroidLies = {}, pair = newPair()): Uint8Array<ArrayBuffer>[] {
+export function androidChain(
+  root: Authority,
+  challenge: Uint8Array,
+  lies: AndroidLies = {},
+  pair = newPair(),
+): Uint8Array<ArrayBuffer>[] {
   const [attestor, middle] = [newPair(), newPair('P-384')]
   const [middleName, attestorName] = ['A provisioner', 'An attestation key']
   const organization = lies.issuer?.organization

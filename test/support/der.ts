@@ -1,19 +1,30 @@
 /** Writes DER, right or wrong, for certificates that a test makes. */
 
 const length = (count: number) =>
-  count < 0x80 ? [count] : count < 0x100 ? [0x81, count] : count < 0x1_0000 ? [0x82, count >> 8, count & 255] : [0x83, count >> 16, (count >> 8) & 255, count & 255]
+  count < 0x80
+    ? [count]
+    : count < 0x100
+      ? [0x81, count]
+      : count < 0x1_0000
+        ? [0x82, count >> 8, count & 255]
+        : [0x83, count >> 16, (count >> 8) & 255, count & 255]
 
 /** @param tag the identifier octet, or several of them. */
 export function element(tag: number | number[], ...parts: Uint8Array[]): Buffer {
   const content = Buffer.concat(parts)
-  return Buffer.concat([Buffer.from(typeof tag === 'number' ? [tag] : tag), Buffer.from(length(content.length)), content])
+  return Buffer.concat([
+    Buffer.from(typeof tag === 'number' ? [tag] : tag),
+    Buffer.from(length(content.length)),
+    content,
+  ])
 }
 
 export const sequence = (...parts: Uint8Array[]) => element(0x30, ...parts)
 export const set = (...parts: Uint8Array[]) => element(0x31, ...parts.sort(Buffer.compare))
 export const octets = (content: Uint8Array) => element(0x04, content)
 export const bits = (content: Uint8Array, unused = 0) => element(0x03, Buffer.from([unused]), content)
-export const boolean = (value: boolean | number) => element(0x01, Buffer.from([typeof value === 'number' ? value : value ? 0xff : 0]))
+export const boolean = (value: boolean | number) =>
+  element(0x01, Buffer.from([typeof value === 'number' ? value : value ? 0xff : 0]))
 export const nothing = () => element(0x05)
 export const utf8 = (text: string) => element(0x0c, Buffer.from(text))
 
@@ -43,4 +54,5 @@ export function oid(text: string): Buffer {
   return element(0x06, Buffer.from(octets))
 }
 
-export const time = (date: Date) => element(0x18, Buffer.from(`${date.toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`))
+export const time = (date: Date) =>
+  element(0x18, Buffer.from(`${date.toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`))

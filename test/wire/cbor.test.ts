@@ -40,7 +40,12 @@ describe('CBOR', () => {
 
   it('reads values in their one encoding', () => {
     expect(readCbor(hex('83 01 20 f5'))).toEqual([1, -1, true])
-    expect(readCbor(hex('a2 01 02 6161 43 010203'))).toEqual(new Map<unknown, unknown>([[1, 2], ['a', hex('010203')]]))
+    expect(readCbor(hex('a2 01 02 6161 43 010203'))).toEqual(
+      new Map<unknown, unknown>([
+        [1, 2],
+        ['a', hex('010203')],
+      ]),
+    )
     expect(readCbor(hex('1b 001fffffffffffff'))).toBe(Number.MAX_SAFE_INTEGER)
     expect(readCbor(hex('f6'))).toBeNull()
   })

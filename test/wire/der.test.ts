@@ -80,18 +80,30 @@ describe('DER', () => {
     expect([...wholeBits(read('03 03 00 a1b2'))]).toEqual([0xa1, 0xb2])
     expect(namedBits(read('03 02 02 04'))).toBe(0x0400)
     expect(new Date(timeOf(read('17 0d 353030313031303030303030 5a'))).toISOString()).toBe('1950-01-01T00:00:00.000Z')
-    expect(new Date(timeOf(read('18 0f 3230343830323239313233343536 5a'))).toISOString()).toBe('2048-02-29T12:34:56.000Z')
+    expect(new Date(timeOf(read('18 0f 3230343830323239313233343536 5a'))).toISOString()).toBe(
+      '2048-02-29T12:34:56.000Z',
+    )
     expect(read('bf 85 45 00').tag).toBe(contextTag(709))
   })
 
   it('reads no more elements than were asked for', () => {
-    expect(() => readElements(new Uint8Array(4_000).fill(5).map((_, index) => (index % 2 === 0 ? 5 : 0)), 100)).toThrow(DerFault)
+    expect(() =>
+      readElements(
+        new Uint8Array(4_000).fill(5).map((_, index) => (index % 2 === 0 ? 5 : 0)),
+        100,
+      ),
+    ).toThrow(DerFault)
   })
 
   it('gives a signature the fixed length that WebCrypto takes', () => {
     const raw = rawSignature(hex('30 06 02 01 01 02 01 02'))
     expect([raw.length, raw[31], raw[63]]).toEqual([64, 1, 2])
-    for (const wrong of ['30 03 02 01 01', '30 06 02 01 81 02 01 02', '30 09 02 01 01 02 01 02 02 01 03', `30 26 02 21 01${'00'.repeat(32)} 02 01 01`]) {
+    for (const wrong of [
+      '30 03 02 01 01',
+      '30 06 02 01 81 02 01 02',
+      '30 09 02 01 01 02 01 02 02 01 03',
+      `30 26 02 21 01${'00'.repeat(32)} 02 01 01`,
+    ]) {
       expect(() => rawSignature(hex(wrong))).toThrow(DerFault)
     }
   })

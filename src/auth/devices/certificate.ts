@@ -192,7 +192,10 @@ export async function isSignedBy(certificate: Certificate, { spki, kind }: Publi
 }
 
 /** @returns `undefined` for a key that is none, like a point off the curve. */
-async function importSpki(spki: Bytes, algorithm: Parameters<SubtleCrypto['importKey']>[2]): Promise<CryptoKey | undefined> {
+async function importSpki(
+  spki: Bytes,
+  algorithm: Parameters<SubtleCrypto['importKey']>[2],
+): Promise<CryptoKey | undefined> {
   try {
     return await crypto.subtle.importKey('spki', spki, algorithm, false, ['verify'])
   } catch {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { enrolDebugDevice } from '../../../cli/shared/debug-device.ts'
 import { assertedText } from '../../../src/wire/device-assertion.ts'
+import { attestationVectors, fromBase64, noVectors } from '../../support/attestation-vectors.ts'
 import {
   androidApp,
   androidChain,
@@ -16,7 +17,6 @@ import {
   pointOf,
   sha256,
 } from '../../support/attestations.ts'
-import { attestationVectors, fromBase64, noVectors } from '../../support/attestation-vectors.ts'
 import { callAsserted, enrolDevice } from '../../support/devices.ts'
 import { administer } from '../../support/management.ts'
 import { useStack } from '../../support/stack.ts'
@@ -34,12 +34,16 @@ const server: Server = createServer((request, response) => {
 })
 afterAll(() => server.close())
 
-const stack = useStack('test/edge/attested', {}, {
-  auth: async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return { ANDROID_STATUS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/status` }
+const stack = useStack(
+  'test/edge/attested',
+  {},
+  {
+    auth: async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return { ANDROID_STATUS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/status` }
+    },
   },
-})
+)
 const admin = administer(stack)
 const b64u = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 const [appleRoot, googleRoot] = [newRoot(), newRoot('A root of Android')]
@@ -58,7 +62,9 @@ afterEach(async () => {
 const challengeFor = async (token: string, platform = 'ios', application_key = 'shop') =>
   stack.call('/auth/devices/challenge', { token, json: { platform, application_key } })
 const eventsOf = async (id: string) =>
-  (await admin.entries(id)).filter(({ event_type }) => event_type.startsWith('device.')).map(({ event_type, reason }) => [event_type, reason])
+  (await admin.entries(id))
+    .filter(({ event_type }) => event_type.startsWith('device.'))
+    .map(({ event_type, reason }) => [event_type, reason])
 
 interface Recording {
   challenge: Uint8Array
@@ -80,7 +86,10 @@ async function enrolRecorded(token: string, platform: 'ios' | 'android', recordi
     ...(certificates ? { certificates: certificates.map(b64u) } : {}),
     roots: roots.map(b64u),
   }
-  return stack.call('/auth/devices/debug', { token, json: { ...about, challenge: json.challenge, proof: { recorded } } })
+  return stack.call('/auth/devices/debug', {
+    token,
+    json: { ...about, challenge: json.challenge, proof: { recorded } },
+  })
 }
 
 const anyChallenge = new Uint8Array(56).fill(5)
@@ -102,7 +111,9 @@ describe('a challenge', () => {
 
   it('is given to nobody without a session, for no browser and for no application that the settings lack', async () => {
     const { token } = await stack.signUp()
-    expect((await stack.call('/auth/devices/challenge', { json: { platform: 'ios', application_key: 'shop' } })).status).toBe(401)
+    expect(
+      (await stack.call('/auth/devices/challenge', { json: { platform: 'ios', application_key: 'shop' } })).status,
+    ).toBe(401)
     for (const answer of [await challengeFor(token, 'web'), await challengeFor(token, 'ios', 'other')]) {
       expect([answer.status, answer.json.error]).toEqual([400, 'attestation_unavailable'])
     }
@@ -114,12 +125,23 @@ describe('an attestation', () => {
   it('under a root that is not pinned is refused, and only the trail has the reason', async () => {
     const { token, id } = await stack.signUp()
     const challenge = Buffer.from((await challengeFor(token)).json.challenge, 'base64url')
-    const json = { application_key: 'shop', challenge: b64u(challenge), attestation: b64u(appleAttestation(appleRoot, challenge)) }
+    const json = {
+      application_key: 'shop',
+      challenge: b64u(challenge),
+      attestation: b64u(appleAttestation(appleRoot, challenge)),
+    }
     const ios = await stack.call('/auth/devices', { token, json })
-    expect([ios.status, ios.json.error, ios.json.error_description]).toEqual([422, 'attestation_refused', 'the attestation was not accepted'])
+    expect([ios.status, ios.json.error, ios.json.error_description]).toEqual([
+      422,
+      'attestation_refused',
+      'the attestation was not accepted',
+    ])
     const other = Buffer.from((await challengeFor(token, 'android')).json.challenge, 'base64url')
     const certificates = androidChain(googleRoot, other).map(b64u)
-    const android = await stack.call('/auth/devices', { token, json: { application_key: 'shop', challenge: b64u(other), certificates } })
+    const android = await stack.call('/auth/devices', {
+      token,
+      json: { application_key: 'shop', challenge: b64u(other), certificates },
+    })
     expect([android.status, android.json.error]).toEqual([422, 'attestation_refused'])
     expect(await eventsOf(id)).toEqual([
       ['device.refused', 'unknown_root'],
@@ -130,11 +152,18 @@ describe('an attestation', () => {
   it('needs a challenge of this user, this application and this platform', async () => {
     const [one, other] = [await stack.signUp(), await stack.signUp()]
     const mine = (await challengeFor(one.token)).json.challenge as string
-    const cases = [mine, (await challengeFor(other.token)).json.challenge, (await challengeFor(one.token, 'android')).json.challenge]
+    const cases = [
+      mine,
+      (await challengeFor(other.token)).json.challenge,
+      (await challengeFor(one.token, 'android')).json.challenge,
+    ]
     cases.push(b64u(new Uint8Array(56)), b64u(new Uint8Array(3)), `${mine.slice(0, -2)}AA`)
     for (const challenge of cases) {
       const attestation = b64u(appleAttestation(appleRoot, Buffer.from(challenge, 'base64url')))
-      const { status } = await stack.call('/auth/devices', { token: one.token, json: { application_key: 'shop', challenge, attestation } })
+      const { status } = await stack.call('/auth/devices', {
+        token: one.token,
+        json: { application_key: 'shop', challenge, attestation },
+      })
       expect(status).toBe(422)
     }
     const [first, ...rest] = (await eventsOf(one.id)).map(([, reason]) => reason)
@@ -162,18 +191,26 @@ describe('an attestation', () => {
     const deep = Buffer.alloc(10_000, 0x81)
     for (const attestation of [deep, Buffer.alloc(16_384, 0xff), Buffer.from('a0', 'hex'), Buffer.from([0x30])]) {
       await stack.sql('delete from auth.rate_limits')
-      expect((await stack.call('/auth/devices', { token, json: { ...json, attestation: b64u(attestation) } })).status).toBe(422)
+      expect(
+        (await stack.call('/auth/devices', { token, json: { ...json, attestation: b64u(attestation) } })).status,
+      ).toBe(422)
     }
     await stack.sql('delete from auth.rate_limits')
     const certificates = [b64u(deep.subarray(0, 8_000)), b64u(deep.subarray(0, 8_000))]
-    const other = { application_key: 'shop', challenge: (await challengeFor(token, 'android')).json.challenge, certificates }
+    const other = {
+      application_key: 'shop',
+      challenge: (await challengeFor(token, 'android')).json.challenge,
+      certificates,
+    }
     expect((await stack.call('/auth/devices', { token, json: other })).status).toBe(422)
   })
 
   it('is tried ten times an hour', async () => {
     const { token } = await stack.signUp()
     const json = { application_key: 'shop', challenge: b64u(anyChallenge), attestation: 'AAAA' }
-    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await stack.call('/auth/devices', { token, json })).status))
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await stack.call('/auth/devices', { token, json })).status),
+    )
     expect(statuses.filter((status) => status === 422)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(20)
   })
@@ -184,7 +221,11 @@ describe('a device of iOS', () => {
     const { token } = await stack.signUp()
     const pair = newPair()
     const attestation = appleAttestation(appleRoot, anyChallenge, {}, pair)
-    const { status, json } = await enrolRecorded(token, 'ios', { challenge: anyChallenge, attestation, roots: [appleRoot.certificate] })
+    const { status, json } = await enrolRecorded(token, 'ios', {
+      challenge: anyChallenge,
+      attestation,
+      roots: [appleRoot.certificate],
+    })
     expect([status, json.environment, json.public_key]).toEqual([201, 'debug', b64u(pointOf(pair))])
     const assert = async (lies?: Parameters<typeof appleAssertion>[2], target = '/mine') => {
       const [time, nonce] = [Math.floor(Date.now() / 1000), b64u(crypto.getRandomValues(new Uint8Array(16)))]
@@ -212,7 +253,11 @@ describe('a device of Android', () => {
     expect([status, json.id]).toEqual([201, expect.stringMatching(/^dev_/)])
     const { json: own } = await stack.call('/auth/devices', { token })
     expect(own.data).toEqual([
-      expect.objectContaining({ id: json.id, key_storage: 'tee', facts: expect.objectContaining({ verified_boot: 'verified' }) }),
+      expect.objectContaining({
+        id: json.id,
+        key_storage: 'tee',
+        facts: expect.objectContaining({ verified_boot: 'verified' }),
+      }),
     ])
     for (const serial of ['abc01', '0ABC02', '5a17']) {
       await stack.sql('update auth.attestation_status set checked_at = null, etag = null')
@@ -235,7 +280,9 @@ describe('a device of Android', () => {
     expect((await enrolAndroid((await stack.signUp()).token)).status).toBe(201)
     const rows = await stack.sql(`select revoke_reason from auth.devices where 'fee01' = any (chain_serials)`)
     expect(rows).toEqual([{ revoke_reason: 'chain_revoked' }])
-    const trail = await stack.sql(`select details from stack.audit where reason = 'chain_revoked' and actor_type = 'system'`)
+    const trail = await stack.sql(
+      `select details from stack.audit where reason = 'chain_revoked' and actor_type = 'system'`,
+    )
     expect(trail.at(-1)).toEqual({ details: { devices: 1 } })
   })
 
@@ -280,7 +327,9 @@ describe('a key', () => {
     expect([again.status, again.json.id]).toEqual([200, first.json.id])
     const taken = await enrolAndroid(other.token, {}, pair)
     expect([taken.status, taken.json.error]).toEqual([409, 'device_key_taken'])
-    expect((await stack.call(`/auth/devices/${first.json.id}`, { method: 'DELETE', token: one.token })).status).toBe(204)
+    expect((await stack.call(`/auth/devices/${first.json.id}`, { method: 'DELETE', token: one.token })).status).toBe(
+      204,
+    )
     expect((await enrolAndroid(one.token, {}, pair)).status).toBe(422)
     expect((await eventsOf(one.id)).at(-1)).toEqual(['device.refused', 'key_revoked'])
   })
@@ -307,7 +356,9 @@ describe('the devices of an account', () => {
     for (let index = 0; index < 20; index++) devices.push(await enrolDevice(stack, person))
     await stack.sql(`update auth.devices set last_seen_at = now() - interval '9 days' where id = $1`, [devices[7]!.id])
     await enrolDevice(stack, person)
-    const live = (await stack.call('/auth/devices', { token: person.token })).json.data.map(({ id }: { id: string }) => id)
+    const live = (await stack.call('/auth/devices', { token: person.token })).json.data.map(
+      ({ id }: { id: string }) => id,
+    )
     expect(live).toHaveLength(20)
     expect(live).not.toContain(devices[7]!.id)
   })
@@ -333,7 +384,9 @@ describe('the devices of an account', () => {
     const device = await enrolDevice(stack, person)
     const revoked = await admin.call('POST', `/users/${person.id}/credentials/revoke-all`)
     expect(revoked.json.revoked.devices).toBe(1)
-    expect(await stack.sql('select revoke_reason from auth.devices where id = $1', [device.id])).toEqual([{ revoke_reason: 'credentials_revoked' }])
+    expect(await stack.sql('select revoke_reason from auth.devices where id = $1', [device.id])).toEqual([
+      { revoke_reason: 'credentials_revoked' },
+    ])
     await admin.call('DELETE', `/users/${person.id}`)
     expect(await stack.sql('select from auth.devices where id = $1', [device.id])).toEqual([])
   })
@@ -342,7 +395,10 @@ describe('the devices of an account', () => {
     const guest = (await stack.call('/auth/anonymous', { method: 'POST' })).json
     const device = await enrolDevice(stack, { token: guest.access_token })
     const email = `guest-${crypto.randomUUID()}@example.com`
-    const { json } = await stack.call('/auth/upgrade', { token: guest.access_token, json: { email, password: 'correct horse battery' } })
+    const { json } = await stack.call('/auth/upgrade', {
+      token: guest.access_token,
+      json: { email, password: 'correct horse battery' },
+    })
     expect((await callAsserted(stack, device, '/mine', { token: json.access_token })).json.device.id).toBe(device.id)
   })
 
@@ -383,7 +439,13 @@ describe('the setting device_apps', () => {
   it.each([
     ['none', []],
     ['both platforms under one key', [iosApp, androidApp]],
-    ['every field', [{ ...iosApp, categories: [2, 4] }, { ...androidApp, levels: ['strongbox'], boot_keys: ['ab'.repeat(32)], accept_expired_factory_chains: true }]],
+    [
+      'every field',
+      [
+        { ...iosApp, categories: [2, 4] },
+        { ...androidApp, levels: ['strongbox'], boot_keys: ['ab'.repeat(32)], accept_expired_factory_chains: true },
+      ],
+    ],
   ])('takes %s', async (_title, apps) => {
     expect((await settings(apps)).status).toBe(200)
   })
@@ -414,7 +476,10 @@ describe('a debug device', () => {
     const about = { platform: 'android', application_key: 'debug' }
     const { json } = await stack.call('/auth/devices/debug/challenge', { token, json: about })
     const proof = { public_key: b64u(pointOf(newPair())), signature: b64u(Buffer.from('3006020101020101', 'hex')) }
-    const { status } = await stack.call('/auth/devices/debug', { token, json: { ...about, challenge: json.challenge, proof } })
+    const { status } = await stack.call('/auth/devices/debug', {
+      token,
+      json: { ...about, challenge: json.challenge, proof },
+    })
     expect([status, await eventsOf(id)]).toEqual([422, [['device.refused', 'bad_signature']]])
   })
 
@@ -435,7 +500,9 @@ describe('a debug device', () => {
 
   it('gets a sentence where the stack refuses', async () => {
     await expect(enrolDebugDevice({ baseUrl: stack.url, accessToken: 'a.b.c' })).rejects.toThrow('unauthorized')
-    await expect(enrolDebugDevice({ baseUrl: `${stack.url}/elsewhere`, accessToken: 'a.b.c' })).rejects.toThrow('this stack has no debug devices')
+    await expect(enrolDebugDevice({ baseUrl: `${stack.url}/elsewhere`, accessToken: 'a.b.c' })).rejects.toThrow(
+      'this stack has no debug devices',
+    )
   })
 })
 
@@ -443,7 +510,11 @@ describe('attestations of real devices', () => {
   it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const { token } = await stack.signUp()
     await settings([{ ...iosApp, app_ids: [vector.app_id] }])
-    const recording = { challenge: fromBase64(vector.client_data), at: Date.parse(vector.verify_at), attestation: fromBase64(vector.attestation) }
+    const recording = {
+      challenge: fromBase64(vector.client_data),
+      at: Date.parse(vector.verify_at),
+      attestation: fromBase64(vector.attestation),
+    }
     const { status, json } = await enrolRecorded(token, 'ios', recording)
     expect([status, json.public_key]).toEqual([201, b64u(fromBase64(vector.public_key))])
     expect((await enrolRecorded(token, 'ios', { ...recording, at: Date.now() })).status).toBe(422)
@@ -454,7 +525,11 @@ describe('attestations of real devices', () => {
     const signing_certificates_sha256 = [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')]
     await settings([{ ...androidApp, package_name: vector.package, signing_certificates_sha256 }])
     const certificates = vector.chain.map(fromBase64)
-    const { status } = await enrolRecorded(token, 'android', { challenge: fromBase64(vector.challenge), at: Date.parse(vector.verify_at), certificates })
+    const { status } = await enrolRecorded(token, 'android', {
+      challenge: fromBase64(vector.challenge),
+      at: Date.parse(vector.verify_at),
+      certificates,
+    })
     expect([status, (await eventsOf(id))[0]]).toEqual(
       vector.result === 'ok' ? [201, ['device.enrolled', null]] : [422, ['device.refused', vector.result]],
     )

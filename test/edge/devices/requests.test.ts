@@ -61,7 +61,12 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
     expect(signed.status).toBe(200)
     if (method !== 'HEAD') expect(signed.json.device?.id).toBe(device.id)
     const other = method === 'GET' ? 'POST' : 'GET'
-    const crossed = await callAsserted(stack, device, path, { method, token: owner.token, ...given, signs: { method: other } })
+    const crossed = await callAsserted(stack, device, path, {
+      method,
+      token: owner.token,
+      ...given,
+      signs: { method: other },
+    })
     expect(crossed.status).toBe(200)
     if (method !== 'HEAD') expect(crossed.json.device).toBeNull()
     expect(await reasonOf(crossed.headers.get('x-request-id'))).toBe('bad_signature')
@@ -96,12 +101,18 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
       ['a part more', (value: string) => `${value}, x=1`],
       ['too long', (value: string) => value + 'A'.repeat(1_200)],
       ['empty', () => ''],
-      ['a key off the curve', (value: string) => value.replace(/k=[^,]+/, `k=${Buffer.alloc(65, 4).toString('base64url')}`)],
+      [
+        'a key off the curve',
+        (value: string) => value.replace(/k=[^,]+/, `k=${Buffer.alloc(65, 4).toString('base64url')}`),
+      ],
       ['naughty', () => "v=1, k='; drop table auth.devices; --"],
     ]),
   )('a header with %s proves nothing', async (_title, _what, change) => {
-    const header = change(await assertionOf(device, '/mine', { token: owner.token }))
-    const { status, json, headers } = await stack.call('/mine', { token: owner.token, headers: { 'device-assertion': header } })
+    const header = change(assertionOf(device, '/mine', { token: owner.token }))
+    const { status, json, headers } = await stack.call('/mine', {
+      token: owner.token,
+      headers: { 'device-assertion': header },
+    })
     expect([status, json]).toEqual([200, { device: null }])
     expect(await reasonOf(headers.get('x-request-id'))).toMatch(/^(?:malformed|bad_key|bad_signature)$/)
   })
@@ -142,7 +153,7 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
     [2_000_000, false],
   ])('a chunked body of %i bytes reaches the handler whole', async (length, isCovered) => {
     const bytes = new Uint8Array(length).fill(3)
-    const header = await assertionOf(device, '/mine/large', { token: owner.token, body: bytes })
+    const header = assertionOf(device, '/mine/large', { token: owner.token, body: bytes })
     const chunks = [bytes.subarray(0, 600_000), bytes.subarray(600_000)]
     const body = new ReadableStream({ pull: (to) => (chunks[0] ? to.enqueue(chunks.shift()) : to.close()) })
     const response = await fetch(`${stack.url}/mine/large`, {
@@ -165,7 +176,11 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
   })
 
   it('notes once a day that a device was seen', async () => {
-    const seen = () => stack.sql<{ age: number }>('select extract(epoch from now() - last_seen_at)::float8 as age from auth.devices where id = $1', [device.id])
+    const seen = () =>
+      stack.sql<{ age: number }>(
+        'select extract(epoch from now() - last_seen_at)::float8 as age from auth.devices where id = $1',
+        [device.id],
+      )
     await stack.sql(`update auth.devices set last_seen_at = now() - interval '2 days' where id = $1`, [device.id])
     await callAsserted(stack, device, '/mine', { token: owner.token })
     await expect.poll(async () => (await seen())[0]!.age).toBeLessThan(3_600)
@@ -185,12 +200,13 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
     })
 
     it('admits a copy within the minute, and with "once" it does not', async () => {
-      const header = await assertionOf(device, '/gated', { token: owner.token })
+      const header = assertionOf(device, '/gated', { token: owner.token })
       const send = () => stack.call('/gated', { token: owner.token, headers: { 'device-assertion': header } })
       expect([(await send()).status, (await send()).status]).toEqual([200, 200])
       const json = { text: 'twice' }
-      const once = await assertionOf(device, '/gated/once', { token: owner.token, json })
-      const sendOnce = () => stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': once } })
+      const once = assertionOf(device, '/gated/once', { token: owner.token, json })
+      const sendOnce = () =>
+        stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': once } })
       const [first, copy] = [await sendOnce(), await sendOnce()]
       expect([first.status, copy.status, copy.json.error]).toEqual([200, 403, 'device_required'])
       expect(await reasonOf(copy.headers.get('x-request-id'))).toBe('replayed')
@@ -198,8 +214,9 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
 
     it('calls one handler for forty copies at once', async () => {
       const json = { text: nonce(), waits: 0.2 }
-      const header = await assertionOf(device, '/gated/once', { token: owner.token, json })
-      const send = () => stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': header } })
+      const header = assertionOf(device, '/gated/once', { token: owner.token, json })
+      const send = () =>
+        stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': header } })
       const answers = await Promise.all(Array.from({ length: 40 }, send))
       const statuses = answers.map(({ status }) => status)
       expect(statuses.filter((status) => status === 200)).toHaveLength(1)
@@ -208,15 +225,17 @@ describe.each(connectionKinds)('$kind', ({ variables }) => {
     })
 
     it('keeps the nonce of a route that uses no database', async () => {
-      const header = await assertionOf(device, '/gated/nothing', { method: 'POST', token: owner.token })
-      const send = () => stack.call('/gated/nothing', { method: 'POST', token: owner.token, headers: { 'device-assertion': header } })
+      const header = assertionOf(device, '/gated/nothing', { method: 'POST', token: owner.token })
+      const send = () =>
+        stack.call('/gated/nothing', { method: 'POST', token: owner.token, headers: { 'device-assertion': header } })
       expect([(await send()).status, (await send()).status]).toEqual([200, 403])
     })
 
     it('lets a request be repeated whose handler has failed', async () => {
       const json = { text: nonce(), fails: true }
-      const header = await assertionOf(device, '/gated/once', { token: owner.token, json })
-      const send = () => stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': header } })
+      const header = assertionOf(device, '/gated/once', { token: owner.token, json })
+      const send = () =>
+        stack.call('/gated/once', { token: owner.token, json, headers: { 'device-assertion': header } })
       expect([(await send()).status, (await send()).status]).toEqual([422, 422])
       expect(await stack.sql('select from handled where text = $1', [json.text])).toHaveLength(0)
     })

@@ -77,7 +77,10 @@ export class GatedController {
   }
 
   @Post('once', { auth: { device: 'once' } })
-  async once(@User() { device }: UserT, @Body() { text, fails, waits }: { text: string; fails?: boolean; waits?: number }) {
+  async once(
+    @User() { device }: UserT,
+    @Body() { text, fails, waits }: { text: string; fails?: boolean; waits?: number },
+  ) {
     await Database.sql`insert into handled (text) values (${text})`
     if (waits) await Database.sql`select pg_sleep(${waits})`
     if (fails) throw new HttpError(422, 'failed', 'the handler was asked to fail')
