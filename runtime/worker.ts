@@ -7,6 +7,7 @@ import { beginInternalCall } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
 import type { ScheduledHandler } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
+import type { RequestDatabase } from './database/transaction.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
 import { gateByClaims, gateByGrants, requireDevice, takesDevice } from './gates.ts'
@@ -29,7 +30,8 @@ export interface Worker {
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, createScheduled } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, devices, createScheduled } =
+    emitted
   const openUnbound = (call: Call) => openDatabase(call, table.databaseRoles, null)
   const inTransaction = createTransactions(scope, openUnbound)
   const instance = createContainer(emitted.builders, scope)
@@ -49,15 +51,6 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
   }
 
-  /** Notes that a device was seen: once a day, in a transaction of its own, so that requests write nothing. */
-  async function seeDevice(call: Call, identity: Identity | null, keyId: string): Promise<void> {
-    const database = openDatabase(call, table.databaseRoles, identity)
-    const see = () => database.caller.query('select auth.see_device($1)', [keyId])
-    await inTransaction(call, database, see).catch((error: unknown) => {
-      call.log('warn', 'a device could not be marked as seen', errorFields(error))
-    })
-  }
-
   async function answer(call: Call): Promise<Response> {
     const name = webhookName(call.path)
     if (name !== undefined && receive) return receive(call, name)
@@ -75,8 +68,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
-    const devices = identity && takesDevice(route) ? emitted.devices : undefined
-    const isAsserted = devices?.hasAssertion(call) === true
+    const isAsserted = identity !== null && devices?.hasAssertion(call) === true && takesDevice(route)
     if (route.gate.device && !isAsserted) requireDevice(devices?.noDevice(call, 'missing'))
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
     const { bytes, asserted } = await readBody(call, route, isAsserted)
@@ -91,7 +83,8 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       if (isAdministered) management!.requireKnownParameters(call, route.parameters)
       const device = proof && grants ? devices!.deviceOf(call, proof, grants.device ?? null, grants.isClaimed) : null
       if (route.gate.device) requireDevice(device)
-      if (device && grants?.device?.is_unseen) call.waitUntil(seeDevice(call, identity, proof!.keyId))
+      if (device && grants!.device!.is_unseen)
+        call.waitUntil(seeDevice(call, openDatabase(call, table.databaseRoles, identity), proof!.keyId))
       const user = identity && grants && userOf(identity, grants.roles, device)
       const args = await argumentsFor(call, route.parameters, found, user, validators, bytes, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
@@ -112,5 +105,16 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     perform: async (method, values, env, context) =>
       perform(beginInternalCall(method.handler, env, context), method, values),
     ...(createScheduled && { scheduled: createScheduled(table.crons!, { mirror, boot, perform }) }),
+  }
+}
+
+/** Notes that a device was seen: once a day, in a transaction of its own, so that the request itself writes nothing. */
+async function seeDevice(call: Call, database: RequestDatabase, keyId: string): Promise<void> {
+  try {
+    await database.caller.query('select auth.see_device($1)', [keyId])
+    await database.commit()
+  } catch (error) {
+    call.log('warn', 'a device could not be marked as seen', errorFields(error))
+    await database.rollback()
   }
 }

@@ -33,7 +33,7 @@ export class DebugTokens {
   }
 }
 
-/** `stack start` sets the binding: whoever reaches a local stack may enrol debug devices. */
+/** `stack start` sets the binding: every client of a local stack may enrol debug devices. */
 function isLocal(): boolean {
   try {
     return Secrets.get('STACK_DEBUG_DEVICES') === 'local'

@@ -39,7 +39,7 @@ export interface Recorded {
   roots: Bytes[]
 }
 
-/** Verifies a recording as of the time at which it was made. Whatever it says, the device is a debug one. */
+/** Verifies a recording at the time at which it was made. The device is a debug one, also where the recording is of a real one. */
 export async function verifyRecorded(
   { challenge, at, roots, ...proof }: Recorded,
   app: DeviceApp,

@@ -43,7 +43,7 @@ export function readAssertion(value: string, decode: (text: string) => Bytes | u
   return { point, time: Number(t), nonce, form: form as 'apple' | 'es256', proof: bytes }
 }
 
-/** What a device signs for one request. */
+/** The parts of a request that a device signs. */
 export interface AssertedRequest {
   /** Unix time in seconds. */
   time: number
@@ -52,7 +52,7 @@ export interface AssertedRequest {
   method: string
   /** Path and query as they follow the stack's base URL, in the spelling of the URL standard. */
   target: string
-  /** SHA-256 of the body in base64url; of no bytes where there is no body. */
+  /** SHA-256 of the body in base64url. A request without a body has the digest of no bytes. */
   bodyDigest: string
   /** SHA-256 of the access token in base64url. */
   tokenDigest: string

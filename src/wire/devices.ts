@@ -9,7 +9,7 @@ export type DevicePlatform = 'ios' | 'android'
 /** Where the private key lies. */
 export type KeyStorage = 'secure_enclave' | 'strongbox' | 'tee' | 'software'
 
-/** What the attestation says about the device, as of the day of the attestation. */
+/** Facts about the device on the day of its attestation. */
 export interface DeviceFacts {
   /** Android: `verified` is the manufacturer's system, `self_signed` one whose key the settings list. */
   verified_boot?: 'verified' | 'self_signed'
@@ -50,7 +50,7 @@ export interface AndroidApp {
 }
 
 /** Entries of `device_apps`: each enrolment looks at all of them. */
-export const mostDeviceApps = 50
+const mostDeviceApps = 50
 /** Entries of each list within an app. */
 const mostEntries = 50
 

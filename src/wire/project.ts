@@ -12,7 +12,7 @@ export interface Project {
   budgetKib: number
 }
 
-export interface Environment {
+interface Environment {
   ref: string
   url: string
   /** The auth worker of this environment takes debug devices. No environment that serves real users should have it. */

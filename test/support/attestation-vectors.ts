@@ -4,7 +4,7 @@ import path from 'node:path'
 
 const file = path.resolve(import.meta.dirname, '../../../shared/vectors/attestation-vectors.json')
 
-export interface AppAttestVector {
+interface AppAttestVector {
   name: string
   app_id: string
   environment: 'production' | 'development'
@@ -16,7 +16,7 @@ export interface AppAttestVector {
   public_key: string
 }
 
-export interface KeyAttestationVector {
+interface KeyAttestationVector {
   name: string
   verify_at: string
   challenge: string

@@ -156,9 +156,9 @@ const head = (major: number, count: number) =>
     : count < 256
       ? [(major << 5) | 24, count]
       : [(major << 5) | 25, count >> 8, count & 255]
-export type Cbor = number | string | Uint8Array | Cbor[] | Map<string | number, Cbor>
+type Cbor = number | string | Uint8Array | Cbor[] | Map<string | number, Cbor>
 
-export function cbor(value: Cbor): Buffer {
+function cbor(value: Cbor): Buffer {
   if (typeof value === 'number') return Buffer.from(value < 0 ? head(1, -1 - value) : head(0, value))
   if (typeof value === 'string')
     return Buffer.concat([Buffer.from(head(3, Buffer.byteLength(value))), Buffer.from(value)])
@@ -323,7 +323,7 @@ export const rootOfTrust = (isLocked: boolean | number, state: number, bootKey =
 /** The SHA-256 of the boot key that `rootOfTrust` names. */
 export const bootKey = sha256('a boot key').toString('hex')
 
-export function application(packages: string[], signers: string[]): Buffer {
+function application(packages: string[], signers: string[]): Buffer {
   const names = packages.map((one) => sequence(octets(Buffer.from(one)), integer(7)))
   return octets(sequence(set(...names), set(...signers.map((one) => octets(Buffer.from(one, 'hex'))))))
 }
@@ -416,4 +416,4 @@ export function androidChain(
   return (lies.chain ? lies.chain(chain) : chain).map(bytesOf)
 }
 
-export { describing, element, sha256 }
+export { describing, sha256 }

@@ -94,9 +94,9 @@ function isFactoryChain(chain: readonly Certificate[], roots: readonly Root[]): 
 const levels = { tee: 1, strongbox: 2 } as const
 
 interface Description {
-  /** Of the attestation. */
+  /** The level that made the attestation. */
   level: number
-  /** Of the key. */
+  /** The level that holds the key. */
   keyLevel: number
   challenge: Bytes
   software: AuthorizationList
@@ -244,7 +244,7 @@ function descriptionFault(
   return bootFault(software, hardware, app) ?? applicationFault(software, hardware, app)
 }
 
-/** What the software claims about the boot does not count: a system that was changed says what it likes. */
+/** Claims of the software about the boot do not count: a system that was changed says what it likes. */
 function bootFault(software: AuthorizationList, hardware: AuthorizationList, app: AndroidApp): string | undefined {
   const root = hardware.rootOfTrust
   if (!root || software.rootOfTrust) return 'no_root_of_trust'

@@ -43,7 +43,7 @@ export interface Certificate {
   extensions: ReadonlyMap<string, Bytes>
 }
 
-export type SignatureAlgorithm = 'ecdsa-sha256' | 'ecdsa-sha384' | 'rsa-sha256'
+type SignatureAlgorithm = 'ecdsa-sha256' | 'ecdsa-sha384' | 'rsa-sha256'
 
 export interface PublicKey {
   /** The SubjectPublicKeyInfo in DER. */

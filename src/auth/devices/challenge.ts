@@ -7,7 +7,7 @@ import { base64url } from '../shared/base64url.ts'
 import { authenticate } from '../shared/seal.ts'
 import { isSame } from './certificate.ts'
 
-/** What a challenge is good for. */
+/** The one use of a challenge. */
 export interface ChallengePurpose {
   userId: string
   applicationKey: string

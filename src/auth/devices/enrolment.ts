@@ -15,7 +15,7 @@ import type { Refused } from './chain.ts'
 import { Revocations } from './revocations.ts'
 import { type Device, Devices } from './rows.ts'
 
-/** What an enrolment may rely on. */
+/** The facts that an enrolment relies on. */
 export interface Admitted {
   userId: string
   settings: Settings
@@ -23,7 +23,7 @@ export interface Admitted {
 }
 
 /** A new device as its app learns of it. */
-export interface EnrolledDevice {
+interface EnrolledDevice {
   id: string
   key_id: string
   /** The app must keep it: iOS never shows the key, and every assertion names it. */

@@ -24,7 +24,7 @@ export interface Device {
   /** The uncompressed point, in base64url: iOS shows it to no app. */
   public_key: string
   key_storage: KeyStorage
-  /** As of the day of the attestation. */
+  /** Facts on the day of the attestation. */
   facts: DeviceFacts
   attested_at: Date
   /** To the day. */

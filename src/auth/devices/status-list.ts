@@ -54,7 +54,7 @@ async function readText({ body }: Response): Promise<string> {
 }
 
 /** @returns the serial numbers of all entries: REVOKED and SUSPENDED are the only states, and a new one would be no better. */
-export function readList(text: string): string[] {
+function readList(text: string): string[] {
   const list = JSON.parse(text) as { entries?: unknown } | null
   const entries = list?.entries
   if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) {

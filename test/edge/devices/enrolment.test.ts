@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { enrolDebugDevice } from '../../../cli/shared/debug-device.ts'
+import { DebugDeviceRefused, enrolDebugDevice } from '../../../cli/shared/debug-device.ts'
 import { assertedText } from '../../../src/wire/device-assertion.ts'
 import { attestationVectors, fromBase64, noVectors } from '../../support/attestation-vectors.ts'
 import {
@@ -501,7 +501,7 @@ describe('a debug device', () => {
   it('gets a sentence where the stack refuses', async () => {
     await expect(enrolDebugDevice({ baseUrl: stack.url, accessToken: 'a.b.c' })).rejects.toThrow('unauthorized')
     await expect(enrolDebugDevice({ baseUrl: `${stack.url}/elsewhere`, accessToken: 'a.b.c' })).rejects.toThrow(
-      'this stack has no debug devices',
+      new DebugDeviceRefused(404, 'this stack has no debug devices'),
     )
   })
 })
