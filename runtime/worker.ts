@@ -30,8 +30,17 @@ export interface Worker {
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, devices, createScheduled } =
-    emitted
+  const {
+    match,
+    openDatabase = withoutDatabase,
+    scope,
+    webhooks,
+    cors,
+    mirror,
+    management,
+    devices,
+    createScheduled,
+  } = emitted
   const openUnbound = (call: Call) => openDatabase(call, table.databaseRoles, null)
   const inTransaction = createTransactions(scope, openUnbound)
   const instance = createContainer(emitted.builders, scope)

@@ -1,4 +1,5 @@
-import { Injectable, Secrets } from '@stack/backend'
+import { Injectable } from '@stack/backend'
+import { isLocalStack } from '../auth/sessions/local.ts'
 import { base64url, randomText } from '../auth/shared/base64url.ts'
 import { inRequest, type Sql } from '../auth/shared/sql.ts'
 
@@ -25,20 +26,11 @@ export class DebugTokens {
   }
 
   async isGood(token: string | undefined, sql: Sql): Promise<boolean> {
-    if (isLocal()) return true
+    if (isLocalStack()) return true // `stack start` serves this machine alone
     if (token === undefined) return false
     const rows = await sql`
       select from auth.debug_device_tokens where digest = ${await digestOf(token)} and expires_at > now()`
     return rows.length > 0
-  }
-}
-
-/** `stack start` sets the binding: every client of a local stack may enrol debug devices. */
-function isLocal(): boolean {
-  try {
-    return Secrets.get('STACK_DEBUG_DEVICES') === 'local'
-  } catch {
-    return false
   }
 }
 
