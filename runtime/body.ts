@@ -3,44 +3,43 @@ import { HttpError, httpError } from '../src/sdk/errors.ts'
 import { longestAssertedBody } from '../src/wire/device-assertion.ts'
 import { parseJson } from './bytes.ts'
 import type { Call } from './call.ts'
+import type { AskedDevice } from './database/asked-device.ts'
+import type { AssertedBody, DeviceCheck } from './devices.ts'
 import type { Parameter, Route } from './table.ts'
 import { createUploads, tooLargeError } from './uploads.ts'
 
 /** Shared by every request of the isolate. */
 export const holdBody = createUploads()
 
-/** The bytes that an assertion covers. */
-export type AssertedBody = Uint8Array | 'too large'
-
 interface ReadBody {
   /** The bytes, where a parameter takes them. */
   bytes: Uint8Array | undefined
-  /** Absent where nothing asked for it. */
-  asserted?: AssertedBody
+  /** The device that the database is asked about. */
+  asked: AskedDevice | undefined
 }
 
 /**
  * Reads the body for `@Body()`. A handler with `@Req()` alone reads the body itself. Beside `@Body()` its request has the same
  * bytes once more.
- * @param isAsserted a device has signed the body: it is read for every route, as far as an assertion covers it.
- * @throws HttpError 413, 408, 503
+ * @param device has signed the body: it is read for every route, as far as an assertion covers it.
+ * @throws HttpError 413, 408, 503, and 403 `device_required` where the rule asks for a device.
  */
 export async function readBody(
   call: Call,
   { parameters, maxBodyBytes }: Route,
-  isAsserted: boolean,
+  device: DeviceCheck | undefined,
 ): Promise<ReadBody> {
   const takes = (from: Parameter['from']) => parameters.some((parameter) => parameter.from === from)
   const takesRequest = takes('request')
   if (!takes('body')) {
-    const asserted = isAsserted ? { asserted: await readAsserted(call, maxBodyBytes) } : {}
+    const asked = device && (await device.prove(await readAsserted(call, maxBodyBytes)))
     if (takesRequest) call.request = bounded(call.request, maxBodyBytes)
-    return { bytes: undefined, ...asserted }
+    return { bytes: undefined, asked }
   }
   const { bytes, release } = await holdBody(call.request, { most: maxBodyBytes })
   release() // the transaction's time limit bounds how long the handler holds the body
   if (takesRequest) call.request = new Request(call.request, { body: bytes })
-  return { bytes, asserted: bytes.length > longestAssertedBody ? 'too large' : bytes }
+  return { bytes, asked: await device?.prove(bytes.length > longestAssertedBody ? 'too large' : bytes) }
 }
 
 /**

@@ -3,6 +3,7 @@
  * is opened. The database then says whose key it is, in the read that brings the grants. A failure is never an error: the request has
  * no device, and the log has the reason.
  */
+import { httpError } from '../src/sdk/errors.ts'
 import type { AttestedDevice } from '../src/sdk/user.ts'
 import { type CborValue, readCbor } from '../src/wire/cbor.ts'
 import { type Bytes, rawSignature } from '../src/wire/der.ts'
@@ -14,45 +15,15 @@ import {
   deviceAssertionHeader,
   readAssertion,
 } from '../src/wire/device-assertion.ts'
-import {
-  type DeviceEnvironment,
-  type DeviceFacts,
-  type DevicePlatform,
-  type KeyStorage,
-  keyIdOf,
-} from '../src/wire/devices.ts'
-import type { AssertedBody } from './body.ts'
+import { keyIdOf } from '../src/wire/devices.ts'
 import { fromBase64Url, toBase64Url } from './bytes.ts'
 import type { Call } from './call.ts'
+import type { AskedDevice, DeviceProof, DeviceRow, FoundDevice } from './database/asked-device.ts'
+import type { RequestDatabase } from './database/transaction.ts'
 import { bearerToken } from './identity/bearer.ts'
-
-/** An assertion whose signature has held. Whose key it is, the database says. */
-export interface DeviceProof {
-  /** SHA-256 of the key's point, in base64url. */
-  keyId: string
-  nonce: string
-  /** Unix time in seconds. */
-  time: number
-  /** SHA-256 of the app id, which Apple's assertions carry. `null` for a plain signature. */
-  rpIdHash: string | null
-  /** Facts that the assertion repeats, as of now. */
-  facts: DeviceFacts
-}
-
-/** The row of a device, as `auth.request_context` gives it. */
-export interface DeviceRow {
-  id: string
-  platform: DevicePlatform
-  application_key: string
-  environment: DeviceEnvironment
-  key_storage: KeyStorage
-  attested_at: string
-  facts: DeviceFacts
-  rp_id_hash: string | null
-  is_revoked: boolean
-  /** The row says that the device was last seen more than a day ago. */
-  is_unseen: boolean
-}
+import type { Identity } from './identity/identify.ts'
+import { errorFields } from './log.ts'
+import type { Route } from './table.ts'
 
 /** Why a request has no device. */
 type Reason =
@@ -68,18 +39,59 @@ type Reason =
   | 'revoked'
   | 'replayed'
 
-export function hasAssertion({ request }: Call): boolean {
-  return request.headers.has(deviceAssertionHeader)
-}
-
 /** Logs why a request has no device. */
-export function noDevice(call: Call, reason: Reason): null {
+function noDevice(call: Call, reason: Reason): null {
   call.log('info', 'the request has no attested device', { reason })
   return null
 }
 
-/** Call it for a request whose access token was verified. @returns `null` where the assertion does not hold, with a line in the log. */
-export async function proveDevice(call: Call, body: AssertedBody): Promise<DeviceProof | null> {
+/** The bytes that an assertion covers. */
+export type AssertedBody = Uint8Array | 'too large'
+
+/** The steps by which a request gets its device, one after another. */
+export interface DeviceCheck {
+  /**
+   * Verifies the signature. @param body the bytes that it covers.
+   * @returns what the database is asked about. @throws HttpError 403 `device_required` where the rule asks for a device.
+   */
+  prove(body: AssertedBody): Promise<AskedDevice | undefined>
+  /** @param found read in the request's transaction. @throws HttpError 403 `device_required` where the rule asks for a device. */
+  resultOf(found: FoundDevice): AttestedDevice | null
+}
+
+/**
+ * @param open opens a transaction of the caller, beside that of the request.
+ * @returns `undefined` where neither the rule nor the handler asks for a device, or where the request has no assertion.
+ * @throws HttpError 403 `device_required`
+ */
+export function beginCheck(call: Call, route: Route, identity: Identity | null, open: () => RequestDatabase): DeviceCheck | undefined {
+  const { device: gate } = route.gate
+  const isTaken = gate !== undefined || route.parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
+  if (!identity || !isTaken) return undefined
+  const required = <T>(device: T | null): T | null => {
+    if (gate !== undefined && device === null) throw httpError('device_required')
+    return device
+  }
+  if (!call.request.headers.has(deviceAssertionHeader)) {
+    if (gate !== undefined) required(noDevice(call, 'missing'))
+    return undefined
+  }
+  let proof: DeviceProof | null = null
+  return {
+    async prove(body) {
+      proof = required(await proveDevice(call, body))
+      return proof ? { proof, isOnce: gate === 'once' } : undefined
+    },
+    resultOf({ device: row = null, isClaimed }) {
+      const device = required(proof && deviceOf(call, proof, row, isClaimed))
+      if (device && row!.is_unseen) call.waitUntil(seeDevice(call, open(), proof!.keyId))
+      return device
+    },
+  }
+}
+
+/** @returns `null` where the assertion does not hold, with a line in the log. */
+async function proveDevice(call: Call, body: AssertedBody): Promise<DeviceProof | null> {
   try {
     const proof = await prove(call, body)
     return typeof proof === 'string' ? noDevice(call, proof) : proof
@@ -174,7 +186,7 @@ function appleAssertion(value: CborValue): { signature: Bytes; data: Bytes } | u
  * @param row of the caller's own device with this key, if there is one.
  * @param isClaimed whether the nonce was unused. Absent where the route does not ask.
  */
-export function deviceOf(
+function deviceOf(
   call: Call,
   proof: DeviceProof,
   row: DeviceRow | null,
@@ -200,5 +212,16 @@ export function deviceOf(
       ...(category !== undefined && { category }),
       ...(bundle_version !== undefined && { bundleVersion: bundle_version }),
     },
+  }
+}
+
+/** Notes that a device was seen: once a day, in a transaction of its own, so that the request itself writes nothing. */
+async function seeDevice(call: Call, database: RequestDatabase, keyId: string): Promise<void> {
+  try {
+    await database.caller.query('select auth.see_device($1)', [keyId])
+    await database.commit()
+  } catch (error) {
+    call.log('warn', 'a device could not be marked as seen', errorFields(error))
+    await database.rollback()
   }
 }

@@ -3,7 +3,7 @@ import { httpError } from '../src/sdk/errors.ts'
 import { covers } from '../src/wire/permissions.ts'
 import { type Grants, noGrants } from './database/grants.ts'
 import { type Identity, isSignedIn } from './identity/identify.ts'
-import type { Gate, Route } from './table.ts'
+import type { Gate } from './table.ts'
 
 /** @throws HttpError 401, or 403 where the rule lets anonymous callers in but asks for more than they can have (4.5). */
 export function gateByClaims(gate: Gate, identity: Identity | null): void {
@@ -14,20 +14,10 @@ export function gateByClaims(gate: Gate, identity: Identity | null): void {
   if (!isSignedIn(identity)) {
     if (gate.required) throw httpError('unauthorized')
     gateByGrants(gate, noGrants)
-    if (gate.device) requireDevice(null)
+    if (gate.device) throw httpError('device_required')
   }
   const isVerified = isSignedIn(identity) && identity.claims['email_verified'] === true
   if (gate.verifiedEmail && !isVerified) throw httpError('email_not_verified')
-}
-
-/** Whether the gate or the handler of a route asks for the device of a request. */
-export function takesDevice({ gate, parameters }: Route): boolean {
-  return gate.device !== undefined || parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
-}
-
-/** @throws HttpError 403 `device_required` where there is none. */
-export function requireDevice(device: object | null | undefined): void {
-  if (!device) throw httpError('device_required')
 }
 
 /** The same answer for every request without the key (contract 9.7). */

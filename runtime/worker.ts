@@ -7,14 +7,12 @@ import { beginInternalCall } from './caller.ts'
 import { createContainer, invoke } from './container.ts'
 import type { ScheduledHandler } from './cron.ts'
 import { withoutDatabase } from './database/absent.ts'
-import type { RequestDatabase } from './database/transaction.ts'
 import type { Emitted } from './emitted.ts'
 import type { Env } from './env.ts'
-import { gateByClaims, gateByGrants, requireDevice, takesDevice } from './gates.ts'
-import { type Identity, identify } from './identity/identify.ts'
+import { gateByClaims, gateByGrants } from './gates.ts'
+import { identify } from './identity/identify.ts'
 import { userOf } from './identity/user.ts'
 import { argumentsFor } from './injectors.ts'
-import { errorFields } from './log.ts'
 import { fail, options, reply } from './reply.ts'
 import { allowedMethods, findRoute } from './routes.ts'
 import { createValidators } from './schemas.ts'
@@ -30,17 +28,7 @@ export interface Worker {
 }
 
 export function createWorker(table: RouteTable, emitted: Emitted): Worker {
-  const {
-    match,
-    openDatabase = withoutDatabase,
-    scope,
-    webhooks,
-    cors,
-    mirror,
-    management,
-    devices,
-    createScheduled,
-  } = emitted
+  const { match, openDatabase = withoutDatabase, scope, webhooks, cors, mirror, management, createScheduled } = emitted
   const openUnbound = (call: Call) => openDatabase(call, table.databaseRoles, null)
   const inTransaction = createTransactions(scope, openUnbound)
   const instance = createContainer(emitted.builders, scope)
@@ -77,24 +65,17 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
-    const isAsserted = identity !== null && devices?.hasAssertion(call) === true && takesDevice(route)
-    if (route.gate.device && !isAsserted) requireDevice(devices?.noDevice(call, 'missing'))
+    const openOwn = () => openDatabase(call, table.databaseRoles, identity)
+    const device = emitted.devices?.beginCheck(call, route, identity, openOwn)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
-    const { bytes, asserted } = await readBody(call, route, isAsserted)
-    const proof = isAsserted ? await devices!.proveDevice(call, asserted!) : null
-    if (route.gate.device) requireDevice(proof)
-    const asked = proof ? { proof, isOnce: route.gate.device === 'once' } : undefined
+    const { bytes, asked } = await readBody(call, route, device)
     const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required, asked })
     return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants(isAdministered) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
       if (isAdministered) management!.requireKnownParameters(call, route.parameters)
-      const device = proof && grants ? devices!.deviceOf(call, proof, grants.device ?? null, grants.isClaimed) : null
-      if (route.gate.device) requireDevice(device)
-      if (device && grants!.device!.is_unseen)
-        call.waitUntil(seeDevice(call, openDatabase(call, table.databaseRoles, identity), proof!.keyId))
-      const user = identity && grants && userOf(identity, grants.roles, device)
+      const user = identity && grants && userOf(identity, grants.roles, device?.resultOf(grants) ?? null)
       const args = await argumentsFor(call, route.parameters, found, user, validators, bytes, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before the commit
@@ -114,16 +95,5 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     perform: async (method, values, env, context) =>
       perform(beginInternalCall(method.handler, env, context), method, values),
     ...(createScheduled && { scheduled: createScheduled(table.crons!, { mirror, boot, perform }) }),
-  }
-}
-
-/** Notes that a device was seen: once a day, in a transaction of its own, so that the request itself writes nothing. */
-async function seeDevice(call: Call, database: RequestDatabase, keyId: string): Promise<void> {
-  try {
-    await database.caller.query('select auth.see_device($1)', [keyId])
-    await database.commit()
-  } catch (error) {
-    call.log('warn', 'a device could not be marked as seen', errorFields(error))
-    await database.rollback()
   }
 }

@@ -54,7 +54,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   const hasScope = hasDatabase || linked.usesServices
   const isLimited = table.routes.some((route) => route.limit)
   const isAdministered = table.routes.some(({ gate }) => gate.serviceRole !== undefined)
-  const hasDevices = !table.rpc && table.routes.some(takesDevice)
+  const hasDevices = table.routes.some((route) => (table.rpc ? route.gate.device !== undefined : takesDevice(route)))
   const isCoerced = table.routes.some(({ parameters }) => parameters.some((one) => 'coerce' in one))
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,

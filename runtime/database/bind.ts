@@ -1,10 +1,10 @@
 /** Begins a transaction and binds it to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
-import type { DeviceProof, DeviceRow } from '../devices.ts'
 import { ownIssuer, textBinding } from '../env.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
+import type { AskedDevice, FoundDevice } from './asked-device.ts'
 import type { Statement } from './batch.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
@@ -12,19 +12,8 @@ import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
 import { normalise, statementMs, Unavailable } from './unavailable.ts'
 
-export interface Context extends Grants {
+interface Context extends Grants, FoundDevice {
   session_ended: boolean
-  /** The caller's own device whose key has signed the request. Absent where no device is asked about. */
-  device?: DeviceRow | null
-  /** Whether the nonce of the device's assertion was unused. Absent where the route does not ask. */
-  isClaimed?: boolean
-}
-
-/** The assertion of a request, whose device is read together with the grants. */
-export interface AskedDevice {
-  proof: DeviceProof
-  /** The nonce is used up in this transaction. */
-  isOnce: boolean
 }
 
 /** The binding with the database's URL, the role that the login becomes, and whether the transaction is READ ONLY. */

@@ -8,7 +8,7 @@ import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
-import type { AskedDevice, Context } from './bind.ts'
+import type { AskedDevice, FoundDevice } from './asked-device.ts'
 import { BoundTransaction } from './bound-transaction.ts'
 import { type Grants, noGrants } from './grants.ts'
 import type { RequestPhase } from './transaction-state.ts'
@@ -25,7 +25,7 @@ export interface RequestDatabase {
    * connection meanwhile. The next use of the transaction opens another one.
    * @throws Unavailable
    */
-  readGrants(isAlone: boolean): Promise<(Grants & Pick<Context, 'device' | 'isClaimed'>) | null>
+  readGrants(isAlone: boolean): Promise<(Grants & FoundDevice) | null>
   /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>

@@ -7,7 +7,8 @@ import { appleRoots, googleRoots, type Root } from '../auth/devices/roots.ts'
 import { base64url } from '../auth/shared/base64url.ts'
 import { debugText } from '../wire/debug-device.ts'
 import { type Bytes, rawSignature } from '../wire/der.ts'
-import { type DeviceApp, keyIdOf, pointBytes } from '../wire/devices.ts'
+import type { DeviceApp } from '../wire/device-apps.ts'
+import { keyIdOf, pointBytes } from '../wire/devices.ts'
 
 /** A key without any hardware: it signs the challenge, and proves nothing else. */
 export async function verifySoftwareKey(challenge: Bytes, point: Bytes, signature: Bytes): Promise<Attested | Refused> {

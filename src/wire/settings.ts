@@ -1,5 +1,5 @@
 /** The settings document of an environment (contract, "Settings document"; contract 9.8). */
-import { type DeviceApp, deviceAppsReason, isDeviceApps } from './devices.ts'
+import { type DeviceApp, deviceAppsReason, isDeviceApps } from './device-apps.ts'
 import type { FieldError } from './envelope.ts'
 import { isMailAddress } from './mail-address.ts'
 import { isPrivateHost } from './network.ts'

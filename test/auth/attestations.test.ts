@@ -5,7 +5,8 @@ import { verifyApple } from '../../src/auth/devices/apple.ts'
 import type { Attested } from '../../src/auth/devices/attested.ts'
 import type { Refused } from '../../src/auth/devices/chain.ts'
 import { appleRoots, googleRoots } from '../../src/auth/devices/roots.ts'
-import type { AndroidApp, DeviceEnvironment, IosApp } from '../../src/wire/devices.ts'
+import type { AndroidApp, IosApp } from '../../src/wire/device-apps.ts'
+import type { DeviceEnvironment } from '../../src/wire/devices.ts'
 import { attestationVectors, fromBase64, noVectors } from '../support/attestation-vectors.ts'
 import {
   type AndroidLies,
@@ -28,6 +29,8 @@ import {
   usages,
 } from '../support/attestations.ts'
 import { element, integer, nothing, octets, sequence, set, tagged } from '../support/der.ts'
+
+if (!attestationVectors) process.stderr.write(`${noVectors}\n`)
 
 const challenge = new Uint8Array(56).fill(9)
 const both: DeviceEnvironment[] = ['production', 'development']

@@ -1,11 +1,10 @@
 /** Attestations of App Attest and Key Attestation under roots that a test makes, right or with one thing wrong. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { Root } from '../../src/auth/devices/roots.ts'
-import type { AndroidApp, IosApp } from '../../src/wire/devices.ts'
+import type { AndroidApp, IosApp } from '../../src/wire/device-apps.ts'
 import {
   bits,
   boolean,
-  element,
   enumerated,
   integer,
   nothing,

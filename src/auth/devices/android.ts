@@ -16,7 +16,8 @@ import {
   setOf,
   smallInteger,
 } from '../../wire/der.ts'
-import { type AndroidApp, type DeviceFacts, keyIdOf } from '../../wire/devices.ts'
+import type { AndroidApp } from '../../wire/device-apps.ts'
+import { type DeviceFacts, keyIdOf } from '../../wire/devices.ts'
 import type { Attested } from './attested.ts'
 import { type Certificate, isSame, readCertificate } from './certificate.ts'
 import { chainFault, type Refused } from './chain.ts'

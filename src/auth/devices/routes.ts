@@ -12,7 +12,7 @@ import {
   type UserT,
 } from '@stack/backend'
 import type * as v from 'valibot'
-import type { DeviceApp } from '../../wire/devices.ts'
+import type { DeviceApp } from '../../wire/device-apps.ts'
 import type { Settings } from '../../wire/settings.ts'
 import { Audit } from '../audit/rows.ts'
 import { requireCaller } from '../shared/caller.ts'

@@ -1,7 +1,7 @@
 /** Schemas of the bodies of `devices/routes.ts`. */
 import * as v from 'valibot'
 import type { Bytes } from '../../wire/der.ts'
-import { isApplicationKey } from '../../wire/devices.ts'
+import { isApplicationKey } from '../../wire/device-apps.ts'
 import { bytesOf } from './bytes.ts'
 
 /** @param most largest number of bytes. */

@@ -21,6 +21,8 @@ import { callAsserted, enrolDevice } from '../../support/devices.ts'
 import { administer } from '../../support/management.ts'
 import { useStack } from '../../support/stack.ts'
 
+if (!attestationVectors) process.stderr.write(`${noVectors}\n`)
+
 /** Google's list of revoked keys, as a server of this test serves it. */
 const list = { entries: {} as Record<string, { status: string }>, etag: '"1"', status: 200, asked: 0, unchanged: 0 }
 const server: Server = createServer((request, response) => {
