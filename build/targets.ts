@@ -52,5 +52,9 @@ export function authTarget(out: string, hasDebugDevices = false): BuildOptions {
       { class: 'VaultMirror', method: 'mirrorSecrets' },
       { class: 'LoginRepair', method: 'repairLogins' },
     ],
+    keys: {
+      accepts: { class: 'ServiceRoleKeys', method: 'accepts' },
+      current: { class: 'ClaimsKeys', method: 'current' },
+    },
   }
 }

@@ -1,5 +1,6 @@
 /** Installs the secrets that no migration may hold: the passwords of the logins and the claims key. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { hmacPads } from '../src/wire/claims-key.ts'
 import { connect } from './database.ts'
 
 export interface DatabaseKeys {
@@ -27,13 +28,14 @@ export async function installKeys(databaseUrl: string, keys: DatabaseKeys): Prom
       )
     }
     await client.query('select auth.repair_logins()')
-    const { inner, outer } = hmacPads(keys.claimsKey)
+    const { inner, outer } = await hmacPads(keys.claimsKey)
     // auth_admin owns the table and could have added a trigger, which must not run with the rights of the database's owner.
     await client.query('set local role auth_admin')
     await client.query(
-      `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
-       on conflict (singleton) do update set inner_pad = $1, outer_pad = $2`,
-      [inner, outer],
+      // a rotation has perhaps ended this very key: only another one is accepted again
+      `insert into auth.claims_keys (id, inner_pad, outer_pad) values ('binding', $1, $2)
+       on conflict (id) do update set inner_pad = $1, outer_pad = $2, accepted_until = null where claims_keys.inner_pad <> $1`,
+      [Buffer.from(inner), Buffer.from(outer)],
     )
     await client.query('commit')
   } finally {
@@ -54,16 +56,4 @@ function scramVerifier(password: string): string {
   const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
   const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64')
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`
-}
-
-/** RFC 2104: a key longer than the block of 64 bytes is hashed, a shorter one is filled with zeros. */
-function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
-  const bytes = Buffer.from(key)
-  const block = Buffer.alloc(64)
-  const fitting = bytes.length > 64 ? createHash('sha256').update(bytes).digest() : bytes
-  fitting.copy(block)
-  return {
-    inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
-    outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
-  }
 }

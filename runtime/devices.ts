@@ -19,11 +19,11 @@ import { keyIdOf } from '../src/wire/devices.ts'
 import { fromBase64Url, toBase64Url } from './bytes.ts'
 import type { Call } from './call.ts'
 import type { AskedDevice, DeviceProof, DeviceRow, FoundDevice } from './database/asked-device.ts'
-import type { RequestDatabase } from './database/transaction.ts'
+import type { createRequestDatabase, RequestDatabase } from './database/transaction.ts'
 import { bearerToken } from './identity/bearer.ts'
 import type { Identity } from './identity/identify.ts'
 import { errorFields } from './log.ts'
-import type { Route } from './table.ts'
+import type { Route, RouteTable } from './table.ts'
 
 /** Why a request has no device. */
 type Reason =
@@ -60,11 +60,17 @@ export interface DeviceCheck {
 }
 
 /**
- * @param open opens a transaction of the caller, beside that of the request.
+ * @param open opens a transaction of the caller beside that of the request.
  * @returns `undefined` where neither the rule nor the handler asks for a device, or where the request has no assertion.
  * @throws HttpError 403 `device_required`
  */
-export function beginCheck(call: Call, route: Route, identity: Identity | null, open: () => RequestDatabase): DeviceCheck | undefined {
+export function beginCheck(
+  call: Call,
+  route: Route,
+  identity: Identity | null,
+  open: typeof createRequestDatabase,
+  roles: RouteTable['databaseRoles'],
+): DeviceCheck | undefined {
   const { device: gate } = route.gate
   const isTaken = gate !== undefined || route.parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
   if (!identity || !isTaken) return undefined
@@ -84,7 +90,7 @@ export function beginCheck(call: Call, route: Route, identity: Identity | null, 
     },
     resultOf({ device: row = null, isClaimed }) {
       const device = required(proof && deviceOf(call, proof, row, isClaimed))
-      if (device && row!.is_unseen) call.waitUntil(seeDevice(call, open(), proof!.keyId))
+      if (device && row!.is_unseen) call.waitUntil(seeDevice(call, open(call, roles, identity), proof!.keyId))
       return device
     },
   }
@@ -186,12 +192,7 @@ function appleAssertion(value: CborValue): { signature: Bytes; data: Bytes } | u
  * @param row of the caller's own device with this key, if there is one.
  * @param isClaimed whether the nonce was unused. Absent where the route does not ask.
  */
-function deviceOf(
-  call: Call,
-  proof: DeviceProof,
-  row: DeviceRow | null,
-  isClaimed?: boolean,
-): AttestedDevice | null {
+function deviceOf(call: Call, proof: DeviceProof, row: DeviceRow | null, isClaimed?: boolean): AttestedDevice | null {
   if (!row) return noDevice(call, 'unknown_key')
   if (row.is_revoked) return noDevice(call, 'revoked')
   if (row.rp_id_hash !== proof.rpIdHash) return noDevice(call, 'wrong_app')

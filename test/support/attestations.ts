@@ -2,20 +2,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { Root } from '../../src/auth/devices/roots.ts'
 import type { AndroidApp, IosApp } from '../../src/wire/device-apps.ts'
-import {
-  bits,
-  boolean,
-  enumerated,
-  integer,
-  nothing,
-  octets,
-  oid,
-  sequence,
-  set,
-  tagged,
-  time,
-  utf8,
-} from './der.ts'
+import { bits, boolean, enumerated, integer, nothing, octets, oid, sequence, set, tagged, time, utf8 } from './der.ts'
 
 const day = 86_400_000
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest()

@@ -1,8 +1,8 @@
 /** Apple App Attest: what a key of the Secure Enclave proves about the app that made it (Apple, "Validating apps that connect to your server"). */
 import { type CborMap, type CborValue, readCbor, readCborPrefix } from '../../wire/cbor.ts'
 import { type Bytes, contentOf, contextTag, derTags, explicit, readDer, sequenceOf } from '../../wire/der.ts'
-import { appExtensions } from '../../wire/device-assertion.ts'
 import type { IosApp } from '../../wire/device-apps.ts'
+import { appExtensions } from '../../wire/device-assertion.ts'
 import { type DeviceEnvironment, type DeviceFacts, keyIdOf } from '../../wire/devices.ts'
 import type { Attested } from './attested.ts'
 import { type Certificate, isSame, readCertificate } from './certificate.ts'

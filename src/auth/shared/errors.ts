@@ -70,6 +70,15 @@ export const authErrors = {
   attestation_unavailable: { status: 400, description: 'devices of this application cannot be attested here' },
   device_key_taken: { status: 409, description: 'this key belongs to a device of another account: make a new one' },
   device_not_found: { status: 404, description: 'there is no such device' },
+  too_many_keys: {
+    status: 409,
+    description: 'ten service-role keys are accepted: end the previous ones with "overlap_seconds": 0',
+  },
+  sealing_key_missing: {
+    status: 409,
+    description: 'something does not open: bind the key that sealed it as SEALING_KEY_PREVIOUS',
+  },
+  delivery_not_found: { status: 404, description: 'there is no such delivery' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 
