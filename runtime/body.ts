@@ -4,7 +4,7 @@ import { longestAssertedBody } from '../src/wire/device-assertion.ts'
 import { parseJson } from './bytes.ts'
 import type { Call } from './call.ts'
 import type { AskedDevice } from './database/asked-device.ts'
-import type { AssertedBody, DeviceCheck } from './devices.ts'
+import type { AssertedBody, DeviceCheck } from './devices/check.ts'
 import type { Parameter, Route } from './table.ts'
 import { createUploads, tooLargeError } from './uploads.ts'
 

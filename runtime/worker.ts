@@ -43,7 +43,6 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(call, database, () => work(database))
     },
   })
-
   management?.followKeys(table.keys!, perform)
   function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))

@@ -7,7 +7,7 @@ import type { Refused } from '../../src/auth/devices/chain.ts'
 import { appleRoots, googleRoots } from '../../src/auth/devices/roots.ts'
 import type { AndroidApp, IosApp } from '../../src/wire/device-apps.ts'
 import type { DeviceEnvironment } from '../../src/wire/devices.ts'
-import { attestationVectors, fromBase64, noVectors } from '../support/attestation-vectors.ts'
+import { attestationVectors, fromBase64 } from '../support/attestation-vectors.ts'
 import {
   type AndroidLies,
   type AppleLies,
@@ -30,7 +30,7 @@ import {
 } from '../support/attestations.ts'
 import { element, integer, nothing, octets, sequence, set, tagged } from '../support/der.ts'
 
-if (!attestationVectors) process.stderr.write(`${noVectors}\n`)
+if (!attestationVectors) process.stderr.write('the attestations of devices are not here: their tests are skipped\n')
 
 const challenge = new Uint8Array(56).fill(9)
 const both: DeviceEnvironment[] = ['production', 'development']
@@ -465,6 +465,4 @@ describe('attestations of real devices', () => {
     if (vector.result === 'ok')
       expect(await verdict(() => verifyAndroid({ ...input, certificates: certificates.slice(0, -1) }))).toBe('ok')
   })
-
-  it.skipIf(attestationVectors)(noVectors, () => {})
 })

@@ -38,7 +38,4 @@ export const attestationVectors: Vectors | undefined = fs.existsSync(file)
   ? (JSON.parse(fs.readFileSync(file, 'utf8')) as Vectors)
   : undefined
 
-/** The sentence of a test that is skipped. */
-export const noVectors = 'the attestations of real devices are not beside this repository: their tests are skipped'
-
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text, 'base64'))

@@ -1,12 +1,7 @@
-/**
- * Verifies that an attested device has sent a request: the header `Device-Assertion`. The signature is verified before any connection
- * is opened. The database then says whose key it is, in the read that brings the grants. A failure is never an error: the request has
- * no device, and the log has the reason.
- */
-import { httpError } from '../src/sdk/errors.ts'
-import type { AttestedDevice } from '../src/sdk/user.ts'
-import { type CborValue, readCbor } from '../src/wire/cbor.ts'
-import { type Bytes, rawSignature } from '../src/wire/der.ts'
+/** Verifies the header `Device-Assertion`, and makes the device of what the database knows of its key. */
+import type { AttestedDevice } from '../../src/sdk/user.ts'
+import { type CborValue, readCbor } from '../../src/wire/cbor.ts'
+import { type Bytes, rawSignature } from '../../src/wire/der.ts'
 import {
   appExtensions,
   assertedText,
@@ -14,90 +9,16 @@ import {
   type DeviceAssertion,
   deviceAssertionHeader,
   readAssertion,
-} from '../src/wire/device-assertion.ts'
-import { keyIdOf } from '../src/wire/devices.ts'
-import { fromBase64Url, toBase64Url } from './bytes.ts'
-import type { Call } from './call.ts'
-import type { AskedDevice, DeviceProof, DeviceRow, FoundDevice } from './database/asked-device.ts'
-import type { createRequestDatabase, RequestDatabase } from './database/transaction.ts'
-import { bearerToken } from './identity/bearer.ts'
-import type { Identity } from './identity/identify.ts'
-import { errorFields } from './log.ts'
-import type { Route, RouteTable } from './table.ts'
-
-/** Why a request has no device. */
-type Reason =
-  | 'missing'
-  | 'malformed'
-  | 'stale'
-  | 'future'
-  | 'body_too_large'
-  | 'bad_key'
-  | 'bad_signature'
-  | 'unknown_key'
-  | 'wrong_app'
-  | 'revoked'
-  | 'replayed'
-
-/** Logs why a request has no device. */
-function noDevice(call: Call, reason: Reason): null {
-  call.log('info', 'the request has no attested device', { reason })
-  return null
-}
-
-/** The bytes that an assertion covers. */
-export type AssertedBody = Uint8Array | 'too large'
-
-/** The steps by which a request gets its device, one after another. */
-export interface DeviceCheck {
-  /**
-   * Verifies the signature. @param body the bytes that it covers.
-   * @returns what the database is asked about. @throws HttpError 403 `device_required` where the rule asks for a device.
-   */
-  prove(body: AssertedBody): Promise<AskedDevice | undefined>
-  /** @param found read in the request's transaction. @throws HttpError 403 `device_required` where the rule asks for a device. */
-  resultOf(found: FoundDevice): AttestedDevice | null
-}
-
-/**
- * @param open opens a transaction of the caller beside that of the request.
- * @returns `undefined` where neither the rule nor the handler asks for a device, or where the request has no assertion.
- * @throws HttpError 403 `device_required`
- */
-export function beginCheck(
-  call: Call,
-  route: Route,
-  identity: Identity | null,
-  open: typeof createRequestDatabase,
-  roles: RouteTable['databaseRoles'],
-): DeviceCheck | undefined {
-  const { device: gate } = route.gate
-  const isTaken = gate !== undefined || route.parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
-  if (!identity || !isTaken) return undefined
-  const required = <T>(device: T | null): T | null => {
-    if (gate !== undefined && device === null) throw httpError('device_required')
-    return device
-  }
-  if (!call.request.headers.has(deviceAssertionHeader)) {
-    if (gate !== undefined) required(noDevice(call, 'missing'))
-    return undefined
-  }
-  let proof: DeviceProof | null = null
-  return {
-    async prove(body) {
-      proof = required(await proveDevice(call, body))
-      return proof ? { proof, isOnce: gate === 'once' } : undefined
-    },
-    resultOf({ device: row = null, isClaimed }) {
-      const device = required(proof && deviceOf(call, proof, row, isClaimed))
-      if (device && row!.is_unseen) call.waitUntil(seeDevice(call, open(call, roles, identity), proof!.keyId))
-      return device
-    },
-  }
-}
+} from '../../src/wire/device-assertion.ts'
+import { keyIdOf } from '../../src/wire/devices.ts'
+import { fromBase64Url, toBase64Url } from '../bytes.ts'
+import type { Call } from '../call.ts'
+import type { DeviceProof, DeviceRow } from '../database/asked-device.ts'
+import { bearerToken } from '../identity/bearer.ts'
+import { noDevice, type Reason } from './reasons.ts'
 
 /** @returns `null` where the assertion does not hold, with a line in the log. */
-async function proveDevice(call: Call, body: AssertedBody): Promise<DeviceProof | null> {
+export async function proveDevice(call: Call, body: Uint8Array | 'too large'): Promise<DeviceProof | null> {
   try {
     const proof = await prove(call, body)
     return typeof proof === 'string' ? noDevice(call, proof) : proof
@@ -107,7 +28,7 @@ async function proveDevice(call: Call, body: AssertedBody): Promise<DeviceProof 
   }
 }
 
-async function prove(call: Call, body: AssertedBody): Promise<DeviceProof | Reason> {
+async function prove(call: Call, body: Uint8Array | 'too large'): Promise<DeviceProof | Reason> {
   const { request, path, search } = call
   const assertion = readAssertion(request.headers.get(deviceAssertionHeader) ?? '', fromBase64Url)
   const bearer = bearerToken(request)
@@ -192,7 +113,12 @@ function appleAssertion(value: CborValue): { signature: Bytes; data: Bytes } | u
  * @param row of the caller's own device with this key, if there is one.
  * @param isClaimed whether the nonce was unused. Absent where the route does not ask.
  */
-function deviceOf(call: Call, proof: DeviceProof, row: DeviceRow | null, isClaimed?: boolean): AttestedDevice | null {
+export function deviceOf(
+  call: Call,
+  proof: DeviceProof,
+  row: DeviceRow | null,
+  isClaimed?: boolean,
+): AttestedDevice | null {
   if (!row) return noDevice(call, 'unknown_key')
   if (row.is_revoked) return noDevice(call, 'revoked')
   if (row.rp_id_hash !== proof.rpIdHash) return noDevice(call, 'wrong_app')
@@ -213,16 +139,5 @@ function deviceOf(call: Call, proof: DeviceProof, row: DeviceRow | null, isClaim
       ...(category !== undefined && { category }),
       ...(bundle_version !== undefined && { bundleVersion: bundle_version }),
     },
-  }
-}
-
-/** Notes that a device was seen: once a day, in a transaction of its own, so that the request itself writes nothing. */
-async function seeDevice(call: Call, database: RequestDatabase, keyId: string): Promise<void> {
-  try {
-    await database.caller.query('select auth.see_device($1)', [keyId])
-    await database.commit()
-  } catch (error) {
-    call.log('warn', 'a device could not be marked as seen', errorFields(error))
-    await database.rollback()
   }
 }
