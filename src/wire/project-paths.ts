@@ -14,4 +14,6 @@ export const projectPaths = {
   generated: '.stack',
   /** Describes the local stack while it runs: its process, its address and its keys. */
   localRecord: '.stack/local.json',
+  /** Names the environment that `stack env use` chose. */
+  selection: '.stack/selection.json',
 } as const
