@@ -7,12 +7,14 @@ import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
+import { serve } from './serve/verbs.ts'
 import type { Group } from './shared/verb.ts'
 import { token } from './token/verbs.ts'
 import { webhooks } from './webhooks/verbs.ts'
 
 export const groups: readonly Group[] = [
   project,
+  serve,
   environments,
   auth,
   roles,

@@ -25,7 +25,7 @@ export function keysAt(file: string): Keys {
     if (!keys) throw new Error(`${file} does not hold this stack's keys: restore it, or start afresh with --fresh`)
     return keys
   }
-  const keys = mint()
+  const keys = mintKeys()
   writeWhole(file, `${JSON.stringify(keys, undefined, 2)}\n`, 0o600)
   return keys
 }
@@ -37,8 +37,10 @@ function read(file: string): Keys | undefined {
   } catch {
     return undefined
   }
-  const isWhole = Object.entries(mint()).every(([name, value]) => typeof found?.[name as keyof Keys] === typeof value)
-  const hasPasswords = Object.keys(mint().passwords).every(
+  const isWhole = Object.entries(mintKeys()).every(
+    ([name, value]) => typeof found?.[name as keyof Keys] === typeof value,
+  )
+  const hasPasswords = Object.keys(mintKeys().passwords).every(
     (login) => typeof found?.passwords?.[login as keyof Keys['passwords']] === 'string',
   )
   return isWhole && hasPasswords ? (found as Keys) : undefined
@@ -53,7 +55,8 @@ function withDerivedKeys(found: Partial<Keys> | null): Partial<Keys> | null {
   return { password_pepper: derived('password pepper'), refresh_key: derived('refresh tokens'), ...found }
 }
 
-function mint(): Keys {
+/** New keys of a stack. */
+export function mintKeys(): Keys {
   const secret = () => randomBytes(32).toString('base64url')
   const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
   return {
