@@ -29,6 +29,7 @@ const rooms = [
   '.',
   'src',
   'runtime',
+  'deploy/workers',
   'test',
   'test/build/nest',
   'test/edge/probe',

@@ -16,7 +16,7 @@ import type { WorkerSources } from './worker-sources.ts'
 /** Names of the sockets, by which the parent gives workerd an open one. */
 export const socketNames = { public: 'public', control: 'control' } as const
 
-export interface ServedWorker {
+interface ServedWorker {
   /** The folder of the bundle. */
   out: string
   /** The folder by which the configuration names it. */

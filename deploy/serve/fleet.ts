@@ -23,7 +23,7 @@ export interface FleetOptions {
   onEvent: (event: FleetEvent) => void
 }
 
-export interface FleetEvent {
+interface FleetEvent {
   level: 'info' | 'warn' | 'error'
   message: string
   process: number

@@ -59,7 +59,7 @@ export async function serveMetrics(
 type Sample = [labels: Record<string, string | number>, value: number, suffix?: string]
 
 /** The counters of a process begin at 0 when it is replaced, as Prometheus expects of a restart. */
-export function metricsText({ states, metrics, reloads }: Snapshot): string {
+function metricsText({ states, metrics, reloads }: Snapshot): string {
   const present = metrics.flatMap((one, process) => (one ? [{ process, ...one }] : []))
   const series = present.flatMap(({ process, series: all }) => all.map((one) => ({ process, ...one })))
   const labelsOf = ({ process, worker, method, status, route }: (typeof series)[number]) => ({

@@ -51,8 +51,8 @@ async function workerdText(options: PrintOptions): Promise<string> {
     sources: await workerSources(),
     front: { trusted: trustedNetworks(trustProxy ?? ''), logsRequests: accessLog },
     storage,
-    storageSocket: '.stack/serve/storage.socket',
-    control: 'unix:.stack/serve/control.socket',
+    storageSocket: '.stack/storage.socket',
+    control: 'unix:.stack/control.socket',
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     certificates: [],
   })

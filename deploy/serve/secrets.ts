@@ -19,16 +19,7 @@ const made = {
 } as const
 
 export type MadeName = keyof typeof made
-export const madeNames = Object.keys(made) as MadeName[]
-
-/** Names of further secrets that the workers or the storage may need. None of them is made. */
-export const optionalNames = [
-  'DATABASE_CA',
-  'SEALING_KEY_PREVIOUS',
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-] as const
+const madeNames = Object.keys(made) as MadeName[]
 
 export interface Secrets {
   values: Record<MadeName, string>

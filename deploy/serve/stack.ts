@@ -23,7 +23,7 @@ import { type Listening, openSockets } from './sockets.ts'
 import { type WorkerSources, workerSources } from './worker-sources.ts'
 import { startWorkerd } from './workerd.ts'
 
-export interface Located {
+interface Located {
   /** Absolute path. */
   root: string
   project: Project
@@ -241,15 +241,16 @@ async function prepare(
 ): Promise<{ generation: WrittenGeneration; applied: readonly string[] }> {
   const { options } = parts
   const located = options.locate()
-  const bundles = await bundlesOf({ ...located, built: options.built })
   const secrets = secretsAt(path.join(options.state, 'secrets.json'), options.environment)
   sayFresh(options, secrets)
+  const connections = await connectionsOf(options) // a database that cannot be reached is told before the build
+  const bundles = await bundlesOf({ ...located, built: options.built })
   signal?.throwIfAborted()
   const { values } = secrets
   const passwords = loginPasswords(values.DATABASE_LOGIN_KEY)
   const keys = { passwords, claimsKey: values.CLAIMS_KEY, replace: options.takesOver && number === 1 }
   const database = await prepareDatabase(databaseOptions(options), keys)
-  const generation = await write(parts, number, bundles, secrets).catch(async (error: unknown) => {
+  const generation = await write(parts, number, { bundles, secrets, connections }).catch(async (error: unknown) => {
     await database.rollback()
     throw error
   })
@@ -282,7 +283,18 @@ function sayFresh({ say, state }: ServeOptions, { fresh }: Secrets): void {
   say('keep a copy of that file: without it no password and no sealed value of this database can be used')
 }
 
-async function write(parts: Parts, number: number, bundles: Bundles, secrets: Secrets): Promise<WrittenGeneration> {
+interface Prepared {
+  bundles: Bundles
+  secrets: Secrets
+  /** Largest number of connections of one login and process. */
+  connections: number
+}
+
+async function write(
+  parts: Parts,
+  number: number,
+  { bundles, secrets, connections }: Prepared,
+): Promise<WrittenGeneration> {
   const { options, directory, sources, url, storageSocket } = parts
   const { environment } = options
   const database = databaseOptions(options)
@@ -298,7 +310,7 @@ async function write(parts: Parts, number: number, bundles: Bundles, secrets: Se
     stackUrl: url,
     secrets: secrets.values,
     urls: urlsOf(database.url, loginPasswords(secrets.values.DATABASE_LOGIN_KEY)),
-    connections: await connectionsOf(options),
+    connections,
     project: { ...Object.fromEntries(given), ...options.variables() },
     environment: { ...environment, ...(previous === undefined ? {} : { SEALING_KEY_PREVIOUS: previous }) },
   })

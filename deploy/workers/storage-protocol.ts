@@ -19,7 +19,7 @@ export interface ListJson {
 }
 
 /** Longest key, in bytes of UTF-8, as R2 has it. */
-export const longestKey = 1024
+const longestKey = 1024
 /** Largest metadata of one object, in bytes of JSON: S3 admits 2 KiB in headers. */
 export const largestMetadata = 1_400
 /** Largest number of objects in one list, as R2 has it. */

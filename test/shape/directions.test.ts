@@ -107,7 +107,7 @@ const allowed: Record<string, string[]> = {
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
-  deploy: ['build', 'local', 'src/wire', 'pg', 'node'],
+  deploy: ['build', 'local', 'src/wire', 'pg', 'esbuild', 'node', 'aws4fetch', 'cloudflare:workers'],
   cli: ['build', 'local', 'deploy', 'src/wire', 'commander', 'node'],
 }
 
