@@ -3,6 +3,7 @@ import { auth } from './auth/verbs.ts'
 import { completion } from './completion/verbs.ts'
 import { cron } from './cron/verbs.ts'
 import { environments } from './environments/verbs.ts'
+import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
 import { roles } from './roles/verbs.ts'
@@ -16,6 +17,7 @@ export const groups: readonly Group[] = [
   project,
   serve,
   environments,
+  link,
   auth,
   roles,
   operators,

@@ -1,6 +1,7 @@
 /** Installs the secrets that no migration may hold: the passwords of the logins and the claims key. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { hmacPads } from '../src/wire/claims-key.ts'
 import { connect } from './database.ts'
 
 export interface DatabaseKeys {
@@ -42,13 +43,14 @@ export async function keepVerifiers(client: pg.Client, passwords: DatabaseKeys['
 
 /** Gives the database its copy of the claims key. The rest of the transaction runs as `auth_admin`. */
 export async function putClaimsKey(client: pg.Client, key: string): Promise<void> {
-  const { inner, outer } = hmacPads(key)
+  const { inner, outer } = await hmacPads(key)
   // auth_admin owns the table and could have added a trigger, which must not run with the rights of the database's owner.
   await client.query('set local role auth_admin')
   await client.query(
-    `insert into auth.claims_key (inner_pad, outer_pad) values ($1, $2)
-     on conflict (singleton) do update set inner_pad = $1, outer_pad = $2`,
-    [inner, outer],
+    // a rotation has perhaps ended this very key: only another one is accepted again
+    `insert into auth.claims_keys (id, inner_pad, outer_pad) values ('binding', $1, $2)
+     on conflict (id) do update set inner_pad = $1, outer_pad = $2, accepted_until = null where claims_keys.inner_pad <> $1`,
+    [Buffer.from(inner), Buffer.from(outer)],
   )
 }
 
@@ -70,16 +72,4 @@ function scramVerifier(password: string, salt = randomBytes(16)): string {
 export function isVerifierOf(verifier: string, password: string): boolean {
   const [, salt] = /^SCRAM-SHA-256\$\d+:([^$]+)\$/.exec(verifier) ?? []
   return salt !== undefined && scramVerifier(password, Buffer.from(salt, 'base64')) === verifier
-}
-
-/** RFC 2104: a key longer than the block of 64 bytes is hashed, a shorter one is filled with zeros. */
-export function hmacPads(key: string): { inner: Buffer; outer: Buffer } {
-  const bytes = Buffer.from(key)
-  const block = Buffer.alloc(64)
-  const fitting = bytes.length > 64 ? createHash('sha256').update(bytes).digest() : bytes
-  fitting.copy(block)
-  return {
-    inner: block.map((byte: number) => byte ^ 0x36) as Buffer,
-    outer: block.map((byte: number) => byte ^ 0x5c) as Buffer,
-  }
 }

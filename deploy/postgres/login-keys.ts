@@ -1,6 +1,7 @@
 /** The passwords of the logins and the claims key, in a database that several machines may serve. */
 import type pg from 'pg'
-import { hmacPads, isVerifierOf, keepVerifiers, putClaimsKey } from '../../local/logins.ts'
+import { isVerifierOf, keepVerifiers, putClaimsKey } from '../../local/logins.ts'
+import { hmacPads } from '../../src/wire/claims-key.ts'
 import { connectOwner, type LoginPasswords } from './connection.ts'
 
 export interface StackKeys {
@@ -28,7 +29,7 @@ export class KeysDiffer extends Error {
 export async function requireSameKeys(client: pg.Client, { passwords, claimsKey, replace }: StackKeys): Promise<void> {
   if (replace) return
   const { rows } = await client.query<{ verifiers: boolean; claims: boolean }>(
-    `select to_regclass('stack.login_verifiers') is not null as verifiers, to_regclass('auth.claims_key') is not null as claims`,
+    `select to_regclass('stack.login_verifiers') is not null as verifiers, to_regclass('auth.claims_keys') is not null as claims`,
   )
   const differing: ('passwords' | 'claimsKey')[] = []
   if (rows[0]!.verifiers && passwords) {
@@ -38,8 +39,10 @@ export async function requireSameKeys(client: pg.Client, { passwords, claimsKey,
     if (kept.some(({ login, verifier }) => !isVerifierOf(verifier, passwords[login]))) differing.push('passwords')
   }
   if (rows[0]!.claims && claimsKey !== undefined) {
-    const { inner } = hmacPads(claimsKey)
-    const { rows: pads } = await client.query<{ inner_pad: Buffer }>('select inner_pad from auth.claims_key')
+    const { inner } = await hmacPads(claimsKey)
+    const { rows: pads } = await client.query<{ inner_pad: Buffer }>(
+      `select inner_pad from auth.claims_keys where id = 'binding'`,
+    )
     if (pads.length > 0 && !pads.some(({ inner_pad }) => inner_pad.equals(inner))) differing.push('claimsKey')
   }
   if (differing.length > 0) throw new KeysDiffer(differing)

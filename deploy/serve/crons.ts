@@ -32,7 +32,7 @@ export async function startServedCrons({ config, served, fleet, log }: CronOptio
         return false
       }
     },
-    serviceRoleKey: '', // `stack cron run` is for the local stack
+    serviceRoleKey: () => '', // `stack cron run` is for the local stack
     say: (message) => log({ level: 'error', message }),
   })
 }

@@ -6,6 +6,7 @@ import { webhooksIn } from '../../local/bundle.ts'
 import type { Crons } from '../../local/cron.ts'
 import { acquireLock, releaseLock } from '../../local/lock.ts'
 import { declareAll, whenAnswering } from '../../local/management.ts'
+import { newestServiceRoleKey } from '../../local/rotated.ts'
 import type { DeclaredRole, Project } from '../../src/wire/project.ts'
 import type { DeclaredTemplate } from '../../src/wire/templates.ts'
 import { configOf, loginPasswords, prepareDatabase, urlsOf, withOwner } from '../database.ts'
@@ -265,7 +266,7 @@ async function prepare(
         const kept = database.applied.length > 0 ? `; the migrations ${database.applied.join(', ')} are applied` : ''
         throw new Error(`${error.message}${kept}`)
       })
-      await declareAll(baseUrl, values.SERVICE_ROLE_KEY, located)
+      await declareAll(baseUrl, await serviceRoleKey(options, secrets), located)
     } finally {
       await probe.drain(options.graceMs)
     }
@@ -275,6 +276,14 @@ async function prepare(
     generation.remove()
     throw error
   }
+}
+
+/** The key that the auth worker accepts now: a rotation may have ended the one that is bound (contract 9.15). */
+async function serviceRoleKey(options: ServeOptions, { values }: Secrets): Promise<string> {
+  const previous = readVariable(options.environment, 'SEALING_KEY_PREVIOUS')
+  const sealingKeys = [values.SEALING_KEY, ...(previous === undefined ? [] : [previous])]
+  const rotated = await newestServiceRoleKey(configOf(databaseOptions(options)), sealingKeys)
+  return rotated ?? values.SERVICE_ROLE_KEY
 }
 
 function sayFresh({ say, state }: ServeOptions, { fresh }: Secrets): void {

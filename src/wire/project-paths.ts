@@ -6,6 +6,8 @@ export const projectPaths = {
   roles: 'stack/roles.json',
   /** Declares the templates of the project's own messages, one file each. */
   templates: 'stack/templates',
+  /** Holds the snapshot of public clients of each platform, which `stack link` writes. */
+  oauth: 'stack/oauth',
   /** Holds the project's schema as numbered SQL files. */
   migrations: 'migrations',
   /** Sets bindings of the local backend worker. */

@@ -44,14 +44,14 @@ export function startProcess(
   args: string[],
   cwd: string,
   env: Record<string, string> = {},
-  input?: string | Uint8Array,
+  input?: string | Uint8Array | null,
 ): Running {
   // With CI set, Node disables colour even on a terminal, and the tests of colour would see another output.
   const { INIT_CWD: _npm, FORCE_COLOR: _colour, CI: _ci, ...inherited } = process.env
   const stdio: StdioOptions = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
   const child = spawn(file, args, { cwd, env: { ...inherited, ...env }, stdio })
   child.stdin?.on('error', () => {}) // a command that refuses its arguments ends without reading
-  child.stdin?.end(input)
+  if (input !== null) child.stdin?.end(input) // `null` leaves it open for the test
   let stdout = ''
   let stderr = ''
   const waiting = new Set<() => void>()
