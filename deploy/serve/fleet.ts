@@ -1,7 +1,8 @@
 /** The workerd processes of a served stack: one for each socket, restarted when they die, replaced one after the other at a reload. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessMetrics, ScheduledCall } from '../workers/control-protocol.ts'
-import { type ListeningSocket, openSockets, sharesPort } from './sockets.ts'
+import { drainAll } from './drain.ts'
+import { type ListeningSocket, openSockets, sharesPort, turnAway } from './sockets.ts'
 import { startWorkerd, type Workerd } from './workerd.ts'
 
 /** A configuration that processes are started with. */
@@ -70,11 +71,22 @@ interface Place {
   replaced: number
 }
 
-export function createFleet({ host, port, sockets, count, graceMs, onLine, onEvent }: FleetOptions): Fleet {
-  const places: Place[] = []
-  const stopping = new AbortController()
+/** The places of a fleet, and what keeps a process in each of them. */
+interface Keeper {
+  places: Place[]
+  /** @throws Error when the process does not start. */
+  start(place: Place, generation: Generation): Promise<void>
+  /** Starts another process in a place, then ends the one before. @throws as `start` does. The process before serves on. */
+  replace(place: Place, generation: Generation): Promise<void>
+  /** No process is started any more. */
+  end(): void
+}
 
-  function start({ process, socket }: Place, { configOf, environment }: Generation): Promise<Workerd> {
+function createKeeper({ host, port, graceMs, onLine, onEvent }: FleetOptions): Keeper {
+  const places: Place[] = []
+  const ending = new AbortController()
+
+  function spawned({ process, socket }: Place, { configOf, environment }: Generation): Promise<Workerd> {
     return startWorkerd({ ...configOf(process), environment, socket, onLine: (line) => onLine(line, process) })
   }
 
@@ -82,7 +94,7 @@ export function createFleet({ host, port, sockets, count, graceMs, onLine, onEve
     Object.assign(place, { running, generation })
     const began = Date.now()
     running.ended.then(async (sentence) => {
-      if (place.running !== running || stopping.signal.aborted) return // it was replaced, or is ended
+      if (place.running !== running || ending.signal.aborted) return // it was replaced, or is ended
       place.running = undefined
       place.early = Date.now() - began < wellMs ? place.early + 1 : 0
       onEvent({ level: 'error', message: `${sentence} by itself`, process: place.process, pid: running.pid })
@@ -93,16 +105,16 @@ export function createFleet({ host, port, sockets, count, graceMs, onLine, onEve
   /** The first restart comes at once, on the same socket, so that waiting connections are served. */
   async function restart(place: Place): Promise<void> {
     const { replaced } = place
-    const isOvertaken = () => stopping.signal.aborted || place.replaced !== replaced
+    const isOvertaken = () => ending.signal.aborted || place.replaced !== replaced
     while (!isOvertaken()) {
       const waitMs = place.early === 0 ? 0 : Math.min(backOff.first * 2 ** (place.early - 1), backOff.longest)
       if (waitMs >= goneMs) closeSocket(place)
-      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
+      await sleep(waitMs, undefined, { signal: ending.signal }).catch(() => {})
       if (isOvertaken()) return
       place.restarts += 1
       try {
         await reopen(place)
-        const running = await start(place, place.generation)
+        const running = await spawned(place, place.generation)
         if (isOvertaken()) return running.kill()
         onEvent({ level: 'warn', message: 'workerd was started again', process: place.process, pid: running.pid })
         return adopt(place, running, place.generation)
@@ -125,27 +137,41 @@ export function createFleet({ host, port, sockets, count, graceMs, onLine, onEve
     place.socket ??= (await openSockets(host, port, 1, true)).sockets[0]
   }
 
-  async function replaceAt(place: Place, generation: Generation): Promise<void> {
-    place.replaced += 1
-    const old = place.running
-    await reopen(place)
-    const running = await start(place, generation)
-    adopt(place, running, generation)
-    if ((await old?.drain(graceMs)) !== false) return
-    const message = `requests took longer than ${graceMs / 1000} s, and were cut off with the process that was replaced`
-    onEvent({ level: 'warn', message, process: place.process, pid: old!.pid })
+  return {
+    places,
+    async start(place, generation) {
+      const running = await spawned(place, generation)
+      if (ending.signal.aborted) running.kill()
+      adopt(place, running, generation)
+    },
+    async replace(place, generation) {
+      place.replaced += 1
+      const old = place.running
+      await reopen(place)
+      adopt(place, await spawned(place, generation), generation)
+      if (!old || (await drainAll([old], graceMs))) return
+      const message = `requests took longer than ${graceMs / 1000} s, and were cut off with the process that was replaced`
+      onEvent({ level: 'warn', message, process: place.process, pid: old.pid })
+    },
+    end: () => ending.abort(),
   }
+}
 
+export function createFleet(options: FleetOptions): Fleet {
+  const { sockets, count, graceMs } = options
+  const { places, start, replace, end } = createKeeper(options)
+  const allSockets = () => [...new Set([...sockets, ...places.flatMap(({ socket }) => socket ?? [])])]
+  const running = () => places.flatMap((place) => place.running ?? [])
   return {
     async start(generation) {
       for (let process = 0; process < count; process++) {
         const socket = sockets[sharesPort ? process : 0]
         places.push({ process, socket, running: undefined, generation, restarts: 0, early: 0, replaced: 0 })
       }
-      await Promise.all(places.map(async (place) => adopt(place, await start(place, generation), generation)))
+      await Promise.all(places.map((place) => start(place, generation)))
     },
     async replace(generation) {
-      for (const place of places) await replaceAt(place, generation)
+      for (const place of places) await replace(place, generation)
     },
     states: () =>
       places.map(({ process, running, restarts, generation }) => {
@@ -153,25 +179,19 @@ export function createFleet({ host, port, sockets, count, graceMs, onLine, onEve
       }),
     metrics: () => Promise.all(places.map(({ running }) => running?.metrics().catch(() => undefined))),
     async runScheduled(call) {
-      const place = places.find(({ running }) => running)
-      if (!place) throw new Error('no process runs')
-      return place.running!.runScheduled(call)
+      const [first] = running()
+      if (!first) throw new Error('no process runs')
+      return first.runScheduled(call)
     },
     async stop() {
-      stopping.abort()
-      let isClosed = false
-      const close = () => {
-        if (isClosed) return
-        isClosed = true
-        for (const socket of new Set([...sockets, ...places.flatMap(({ socket }) => socket ?? [])])) socket.close()
-      }
-      const results = await Promise.all(places.map(({ running }) => running?.drain(graceMs, close)))
-      close()
-      return results.every((isWhole) => isWhole !== false)
+      end()
+      const isWhole = await drainAll(running(), graceMs, () => turnAway(allSockets()))
+      for (const socket of allSockets()) socket.close()
+      return isWhole
     },
     kill() {
-      stopping.abort()
-      for (const { running } of places) running?.kill()
+      end()
+      for (const one of running()) one.kill()
     },
   }
 }

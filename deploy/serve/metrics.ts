@@ -8,7 +8,7 @@ import type { ProcessState } from './fleet.ts'
 
 export interface Snapshot {
   states: readonly ProcessState[]
-  /** By process; `undefined` for one that does not answer. */
+  /** By process. `undefined` stands for one that does not answer. */
   metrics: readonly (ProcessMetrics | undefined)[]
   reloads: { succeeded: number; failed: number }
 }

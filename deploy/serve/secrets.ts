@@ -25,6 +25,12 @@ export interface Secrets {
   values: Record<MadeName, string>
   /** Names that were made now. */
   fresh: MadeName[]
+  /** The sealing key before the present one, during a rotation (contract 9.15). */
+  previousSealingKey: string | undefined
+  /** Keeps those that were made now. Before that, a start that fails has made nothing. */
+  save(): void
+  /** Goes on with the service-role key of a rotation, where the one before was made here. */
+  adoptServiceRoleKey(key: string): void
 }
 
 /** A secret is given twice, or in a form that cannot be used. */
@@ -65,8 +71,10 @@ export function secretsAt(file: string, environment: NodeJS.ProcessEnv): Secrets
   const kept = readKept(file)
   const values = {} as Record<MadeName, string>
   const fresh: MadeName[] = []
+  const previousSealingKey = readVariable(environment, 'SEALING_KEY_PREVIOUS')
   for (const name of madeNames) {
     const given = readVariable(environment, name)
+    if (name === 'SEALING_KEY' && given !== undefined && kept[name] === previousSealingKey) delete kept[name] // it is being rotated
     const before = kept[name]
     if (given !== undefined && before !== undefined && given !== before) {
       throw new SecretFault(
@@ -77,11 +85,20 @@ export function secretsAt(file: string, environment: NodeJS.ProcessEnv): Secrets
     values[name] = given ?? before ?? made[name]()
   }
   checkForms(values)
-  if (fresh.length > 0) {
-    const all = { ...kept, ...Object.fromEntries(fresh.map((name) => [name, values[name]])) }
-    writeWhole(file, `${JSON.stringify(all, undefined, 2)}\n`, 0o600)
+  const write = () => writeWhole(file, `${JSON.stringify(kept, undefined, 2)}\n`, 0o600)
+  return {
+    ...{ values, fresh, previousSealingKey },
+    save() {
+      if (fresh.length === 0) return
+      for (const name of fresh) kept[name] = values[name]
+      write()
+    },
+    adoptServiceRoleKey(key) {
+      if (kept.SERVICE_ROLE_KEY === undefined || kept.SERVICE_ROLE_KEY === key) return
+      kept.SERVICE_ROLE_KEY = key
+      write()
+    },
   }
-  return { values, fresh }
 }
 
 function checkForms(values: Record<MadeName, string>): void {

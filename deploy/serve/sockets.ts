@@ -1,14 +1,18 @@
 /** The listening sockets of a served stack, which this process keeps open while the workerd processes come and go. */
 import { fork } from 'node:child_process'
+import http from 'node:http'
 import path from 'node:path'
 import { PortTaken } from '../../local/ports.ts'
 
 /** A listening socket that nothing in this process accepts on. It can be given to a child process. */
 export interface ListeningSocket {
-  /** For the `stdio` of `spawn`. */
+  /** An entry of the `stdio` of `spawn`. */
   handle: { close(): void }
+  isClosed(): boolean
   /** Does nothing the second time. */
   close(): void
+  /** Gives the socket away, to one who closes it. */
+  release(): object
 }
 
 export interface Listening {
@@ -68,5 +72,38 @@ function listeningSocket(handle: ListeningSocket['handle']): ListeningSocket {
       if (!isClosed) handle.close()
       isClosed = true
     },
+    isClosed: () => isClosed,
+    release() {
+      isClosed = true
+      return handle
+    },
   }
+}
+
+/** Time in milliseconds in which the waiting connections of a socket are answered: they are accepted at once. */
+const turnAwayMs = 50
+
+/** The answer to connections that nothing will accept any more. */
+const ending = JSON.stringify({ error: 'unavailable', error_description: 'the stack is ending', status: 503 })
+
+/**
+ * Closes sockets that no process accepts on. Connections that wait in them get 503: closing would reset them, and their clients could not
+ * know whether the request was performed.
+ */
+export async function turnAway(sockets: readonly ListeningSocket[]): Promise<void> {
+  const headers = {
+    connection: 'close',
+    'content-type': 'application/json',
+    'retry-after': '1',
+    'cache-control': 'no-store',
+  }
+  const servers = sockets.flatMap((socket) => {
+    if (socket.isClosed()) return []
+    const server = http.createServer((_, response) => void response.writeHead(503, headers).end(ending))
+    server.on('error', () => {})
+    server.listen(socket.release())
+    return [server]
+  })
+  await new Promise((resolve) => setTimeout(resolve, turnAwayMs))
+  for (const server of servers) server.close()
 }

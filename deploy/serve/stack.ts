@@ -2,6 +2,7 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type pg from 'pg'
 import { webhooksIn } from '../../local/bundle.ts'
 import type { Crons } from '../../local/cron.ts'
 import { acquireLock, releaseLock } from '../../local/lock.ts'
@@ -19,6 +20,7 @@ import { createFleet, type Fleet } from './fleet.ts'
 import { type Bundles, type WrittenGeneration, writeGeneration } from './generations.ts'
 import { createEntries, type LogFields } from './log-lines.ts'
 import { type MetricsServer, type Snapshot, serveMetrics } from './metrics.ts'
+import { keepDigests, requireSameSecrets } from './same-secrets.ts'
 import { readVariable, type Secrets, secretsAt } from './secrets.ts'
 import { type Listening, openSockets } from './sockets.ts'
 import { type WorkerSources, workerSources } from './worker-sources.ts'
@@ -243,13 +245,16 @@ async function prepare(
   const { options } = parts
   const located = options.locate()
   const secrets = secretsAt(path.join(options.state, 'secrets.json'), options.environment)
-  sayFresh(options, secrets)
-  const connections = await connectionsOf(options) // a database that cannot be reached is told before the build
+  const config = configOf(databaseOptions(options))
+  const replace = options.takesOver && number === 1
+  // before the build, which takes longer: a database that cannot be reached, and secrets that are not those of the database
+  const connections = await connectionsOf(options)
+  await requireSameSecrets(config, { values: secrets.values, previous: secrets.previousSealingKey, replace })
   const bundles = await bundlesOf({ ...located, built: options.built })
   signal?.throwIfAborted()
   const { values } = secrets
   const passwords = loginPasswords(values.DATABASE_LOGIN_KEY)
-  const keys = { passwords, claimsKey: values.CLAIMS_KEY, replace: options.takesOver && number === 1 }
+  const keys = { passwords, claimsKey: values.CLAIMS_KEY, replace }
   const database = await prepareDatabase(databaseOptions(options), keys)
   const generation = await write(parts, number, { bundles, secrets, connections }).catch(async (error: unknown) => {
     await database.rollback()
@@ -259,16 +264,20 @@ async function prepare(
     const probe = await startProbe(generation, options)
     try {
       signal?.throwIfAborted()
+      secrets.save() // they must not be lost once the database depends on them
+      sayFresh(options, secrets)
       const gaps = await database.commit()
+      await keepDigests(config, secrets)
       if (number === 1) for (const gap of gaps) options.say(`not covered: ${gap}`)
       const baseUrl = `http://127.0.0.1:${probe.port}`
       await whenAnswering(baseUrl).catch((error: Error) => {
         const kept = database.applied.length > 0 ? `; the migrations ${database.applied.join(', ')} are applied` : ''
         throw new Error(`${error.message}${kept}`)
       })
-      await declareAll(baseUrl, await serviceRoleKey(options, secrets), located)
+      await declareAll(baseUrl, await serviceRoleKey(config, secrets), located)
     } finally {
-      await probe.drain(options.graceMs)
+      probe.kill()
+      await probe.ended
     }
     return { generation, applied: database.applied }
   } catch (error) {
@@ -279,10 +288,11 @@ async function prepare(
 }
 
 /** The key that the auth worker accepts now: a rotation may have ended the one that is bound (contract 9.15). */
-async function serviceRoleKey(options: ServeOptions, { values }: Secrets): Promise<string> {
-  const previous = readVariable(options.environment, 'SEALING_KEY_PREVIOUS')
+async function serviceRoleKey(config: pg.ClientConfig, secrets: Secrets): Promise<string> {
+  const { values, previousSealingKey: previous } = secrets
   const sealingKeys = [values.SEALING_KEY, ...(previous === undefined ? [] : [previous])]
-  const rotated = await newestServiceRoleKey(configOf(databaseOptions(options)), sealingKeys)
+  const rotated = await newestServiceRoleKey(config, sealingKeys)
+  if (rotated !== undefined) secrets.adoptServiceRoleKey(rotated)
   return rotated ?? values.SERVICE_ROLE_KEY
 }
 
@@ -314,7 +324,7 @@ async function write(
     const value = readVariable(environment, name)
     return value === undefined ? [] : [[name, value] as const]
   })
-  const previous = readVariable(environment, 'SEALING_KEY_PREVIOUS')
+  const { previousSealingKey: previous } = secrets
   const bindings = workerBindings({
     stackUrl: url,
     secrets: secrets.values,

@@ -4,9 +4,9 @@ import * as fs from 'node:fs'
 import http from 'node:http'
 import { createRequire } from 'node:module'
 import net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessMetrics, ScheduledCall } from '../workers/control-protocol.ts'
 import { socketNames } from './config.ts'
+import { beginDrain, type Drain } from './drain.ts'
 import type { ListeningSocket } from './sockets.ts'
 
 /** The binary that npm brought with miniflare, so that a stack is served by the workerd that it was tried on. */
@@ -44,12 +44,8 @@ export interface Workerd {
   metrics(): Promise<ProcessMetrics>
   /** @returns whether the method ended without throwing. */
   runScheduled(call: ScheduledCall): Promise<boolean>
-  /**
-   * Finishes the requests in flight and ends the process. The socket itself stays open in this process.
-   * @param beforeEnd runs when connections in use are held, and idle ones are about to be closed.
-   * @returns whether every request was finished within the time.
-   */
-  drain(graceMs: number, beforeEnd?: () => void): Promise<boolean>
+  /** Begins to end the process. The socket itself stays open in this process. */
+  drain(): Promise<Drain>
   kill(): void
 }
 
@@ -97,13 +93,7 @@ export async function startWorkerd({ config, control, environment, socket, onLin
       const { isFinished } = JSON.parse(await ask(control, 'POST', '/scheduled', JSON.stringify(call), 0))
       return isFinished === true
     },
-    async drain(graceMs, beforeEnd) {
-      const isDrained = await drain({ child, control, ended, graceMs, beforeEnd })
-      if (!isDrained) kill()
-      await ended
-      fs.rmSync(control, { force: true })
-      return isDrained
-    },
+    drain: () => beginDrain({ child, control, ended, kill }),
     kill,
   }
 }
@@ -170,81 +160,5 @@ function ask(control: string, method: string, path: string, body?: string, timeo
   if (timeoutMs > 0) request.setTimeout(timeoutMs, () => request.destroy(new Error('workerd does not answer')))
   request.once('error', reject)
   request.end(body)
-  return promise
-}
-
-interface DrainOptions {
-  child: ChildProcess
-  control: string
-  ended: Promise<string>
-  graceMs: number
-  beforeEnd: (() => void) | undefined
-}
-
-/** Shortest and longest time in milliseconds that answers are held before workerd is asked to end. */
-const holdMs = { least: 150, most: 600 }
-/** Time in milliseconds without another held answer, after which the connections in use count as held. */
-const quietMs = 60
-/** Milliseconds between two looks. */
-const lookMs = 10
-
-/**
- * 1. The front holds its answers, so that connections in use are busy. 2. SIGTERM: workerd accepts no connection any more, and closes
- * the idle ones. 3. The front lets the answers go, and workerd says `connection: close` with each of them.
- */
-async function drain({ child, control, ended, graceMs, beforeEnd }: DrainOptions): Promise<boolean> {
-  const isOver = ended.then(() => true)
-  const inTime = Promise.race([isOver, sleep(graceMs, false, { ref: false })])
-  const hold = await beginHold(control)
-  const idle = await openIdle(control)
-  const began = Date.now()
-  while (
-    Date.now() - began < holdMs.most &&
-    (Date.now() - began < holdMs.least || Date.now() - hold.changedAt() < quietMs)
-  ) {
-    await sleep(lookMs)
-  }
-  beforeEnd?.()
-  child.kill('SIGTERM')
-  await Promise.race([idle.closed, inTime])
-  hold.release()
-  return inTime
-}
-
-interface Hold {
-  /** The time at which another answer was held last. */
-  changedAt(): number
-  release(): void
-}
-
-/** Asks the front to hold its answers until the body of the request ends. A front that does not answer holds none. */
-function beginHold(control: string): Promise<Hold> {
-  const { promise, resolve } = Promise.withResolvers<Hold>()
-  let most = 0
-  let changedAt = Date.now()
-  const request = http.request({ socketPath: control, method: 'POST', path: '/drain', agent: false }, (response) => {
-    response.setEncoding('utf8')
-    response.on('error', () => {})
-    response.on('data', (text: string) => {
-      const held = Math.max(...text.trim().split('\n').map(Number))
-      if (held > most) changedAt = Date.now()
-      most = Math.max(most, held)
-    })
-    resolve({ changedAt: () => changedAt, release: () => request.end() })
-  })
-  request.setTimeout(controlMs, () => request.destroy())
-  request.once('error', () => resolve({ changedAt: () => 0, release: () => {} }))
-  request.write(' ')
-  return promise
-}
-
-/** Opens a connection that is idle after one request: workerd closes it as soon as it ends. */
-function openIdle(control: string): Promise<{ closed: Promise<void> }> {
-  const { promise, resolve } = Promise.withResolvers<{ closed: Promise<void> }>()
-  const socket = net.connect(control)
-  const closed = new Promise<void>((close) => socket.once('close', () => close()))
-  socket.once('data', () => resolve({ closed }))
-  socket.once('error', () => resolve({ closed }))
-  socket.write('GET /idle HTTP/1.1\r\nhost: control\r\n\r\n')
   return promise
 }

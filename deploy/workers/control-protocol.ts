@@ -1,4 +1,4 @@
-/** What the parent process asks a workerd over its control socket, as JSON. Both sides import it. */
+/** The requests of the parent process to a workerd over its control socket, as JSON. Both sides import it. */
 
 /** Requests that had the same labels. */
 export interface RequestSeries {

@@ -51,7 +51,7 @@ describe('the example project', () => {
   it('signs up, signs in, and gates its routes', async () => {
     const { token } = await person()
     expect((await call(at('/orders'))).status).toBe(401)
-    const placed = await call(at('/orders'), { token, json: { sku: 'tea', quantity: 2 } })
+    const placed = await call(at('/orders'), { token, json: { sku: 'tea-sencha', quantity: 2 } })
     expect(placed.status, placed.text).toBe(201)
     const other = await person()
     expect((await call(at(`/orders/${placed.json.id}`), { token })).status).toBe(200)
