@@ -4,10 +4,6 @@ import path from 'node:path'
 import type { RateLimit, Route, RouteTable } from '../runtime/table.ts'
 import type { ServedCron } from './cron.ts'
 
-/** The behaviour of the Workers runtime that both workers are built for. */
-export const compatibilityDate = '2026-07-30'
-export const compatibilityFlags: readonly string[] = ['nodejs_compat']
-
 /** The route table of the bundle in a folder. */
 function tableOf(out: string): RouteTable {
   return JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable

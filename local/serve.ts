@@ -80,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
     throw new Error(`${error.message}${kept}`)
   })
-  await declareAll(baseUrl, keys.service_role_key, options)
+  await declareAll(baseUrl, { apikey: keys.service_role_key }, options)
   const secrets = await namesInVault({ base_url: baseUrl, ...keys })
   const serviceRoleKey = () => keys.service_role_key
   const running = startCrons({ served: workers.crons, run: workers.runScheduled, serviceRoleKey, say })

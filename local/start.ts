@@ -242,7 +242,7 @@ function startWatching(
   keys: Keys,
   say: (line: string) => void,
 ): End {
-  const declare = (declared: Declarations) => declareAll(baseUrl, keys.service_role_key, declared)
+  const declare = (declared: Declarations) => declareAll(baseUrl, { apikey: keys.service_role_key }, declared)
   const watching = watchSource({ root, serve: update, declare }, options)
   watching.catch((error: Error) => say(`changes are not watched: ${error.message}`))
   return async () => (await watching).close()

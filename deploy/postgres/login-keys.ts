@@ -43,7 +43,8 @@ export async function requireSameKeys(client: pg.Client, { passwords, claimsKey,
     const { rows: pads } = await client.query<{ inner_pad: Buffer }>(
       `select inner_pad from auth.claims_keys where id = 'binding'`,
     )
-    if (pads.length > 0 && !pads.some(({ inner_pad }) => inner_pad.equals(inner))) differing.push('claimsKey')
+    if (pads.length > 0 && !pads.some(({ inner_pad }) => inner_pad.equals(Buffer.from(inner))))
+      differing.push('claimsKey')
   }
   if (differing.length > 0) throw new KeysDiffer(differing)
 }

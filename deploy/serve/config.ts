@@ -1,13 +1,7 @@
 /** workerd's configuration of a stack: both workers behind the front. Its secrets are names of environment variables. */
 
-import {
-  compatibilityDate,
-  compatibilityFlags,
-  limitsIn,
-  moduleNames,
-  needsPool,
-  routesIn,
-} from '../../local/bundle.ts'
+import { limitsIn, moduleNames, needsPool, routesIn } from '../../local/bundle.ts'
+import { compatibilityDate, compatibilityFlags } from '../../src/wire/compatibility.ts'
 import type { StorageTarget } from '../storage/target.ts'
 import type { FrontRoute, FrontSettings } from '../workers/control-protocol.ts'
 import { list, struct, quoted as text } from './capnp.ts'

@@ -274,7 +274,7 @@ async function prepare(
         const kept = database.applied.length > 0 ? `; the migrations ${database.applied.join(', ')} are applied` : ''
         throw new Error(`${error.message}${kept}`)
       })
-      await declareAll(baseUrl, await serviceRoleKey(config, secrets), located)
+      await declareAll(baseUrl, { apikey: await serviceRoleKey(config, secrets) }, located)
     } finally {
       probe.kill()
       await probe.ended
