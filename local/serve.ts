@@ -2,6 +2,7 @@
 import { keys as keyOperations } from '../src/wire/operations.ts'
 import { type Crons, startCrons } from './cron.ts'
 import type { DatabaseUrls } from './database.ts'
+import { admitAllDevices } from './devices.ts'
 import type { StackFiles } from './files.ts'
 import type { Keys } from './keys.ts'
 import { noteWorkerd } from './lock.ts'
@@ -74,13 +75,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await migrations.commit()
   const { postgres: _owner, ...passwords } = keys.passwords
   await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+  await admitAllDevices(urls.owner)
   await adoptServiceRoleKey(urls.owner, keys, files.keys) // a stack that was killed may not have followed the last rotation
   await whenAnswering(baseUrl).catch((error: Error) => {
     const { applied } = migrations
     const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
     throw new Error(`${error.message}${kept}`)
   })
-  await declareAll(baseUrl, keys.service_role_key, options)
+  await declareAll(baseUrl, { apikey: keys.service_role_key }, options)
   const secrets = await namesInVault({ base_url: baseUrl, ...keys })
   const serviceRoleKey = () => keys.service_role_key
   const running = startCrons({ served: workers.crons, run: workers.runScheduled, serviceRoleKey, say })

@@ -174,7 +174,7 @@ async function prepare({ root, project, roles, say }: StartOptions, files: Stack
   const building = timed(() => buildCached(projectTarget(root, project, roles)))
   const [backend, auth, database] = await settle([
     building,
-    timed(() => buildCached(authTarget(files.auth))),
+    timed(() => buildCached(authTarget(files.auth, true))),
     timed(async (): Promise<Database> => {
       const { postgres, urls } = await openPostgres(files, keys, ends, say)
       try {
@@ -242,7 +242,7 @@ function startWatching(
   keys: Keys,
   say: (line: string) => void,
 ): End {
-  const declare = (declared: Declarations) => declareAll(baseUrl, keys.service_role_key, declared)
+  const declare = (declared: Declarations) => declareAll(baseUrl, { apikey: keys.service_role_key }, declared)
   const watching = watchSource({ root, serve: update, declare }, options)
   watching.catch((error: Error) => say(`changes are not watched: ${error.message}`))
   return async () => (await watching).close()
