@@ -1,0 +1,647 @@
+/**
+ * Every operation of the management surface as a row: a call that succeeds, the answers to names that are not there, and its own
+ * refusals. The contract test, the hostile inputs and the examples of docs/auth-openapi.json are made of these rows.
+ */
+import { generateKeyPairSync } from 'node:crypto'
+import { addressOf } from '../../src/wire/address.ts'
+import * as operations from '../../src/wire/operations.ts'
+import { longestVault } from '../../src/wire/secrets.ts'
+import type { Administration } from './management.ts'
+import type { Answer, CallOptions, TestStack } from './stack.ts'
+
+export interface Operation {
+  /** `roles.assign` */
+  name: string
+  method: string
+  /** `/v1/management/auth/users/:id/roles/:role` */
+  path: string
+}
+
+/** Every operation of the auth module. */
+export const allOperations: Operation[] = Object.entries(operations).flatMap(([feature, own]) =>
+  Object.entries(own).map(([handler, { method, path }]) => ({ name: `${feature}.${handler}`, method, path })),
+)
+
+export const administered = allOperations.filter(({ path }) => /^\/(?:v1\/management|admin)\//.test(path))
+
+export interface SurfaceCall {
+  /** Values of the path's parameters. */
+  values?: Record<string, string>
+  query?: string
+  json?: unknown
+  headers?: Record<string, string>
+  /** Restores what the call needed, after its answer. */
+  undo?: () => Promise<unknown>
+}
+
+export interface World {
+  stack: TestStack
+  admin: Administration
+}
+
+type Make = (world: World) => SurfaceCall | Promise<SurfaceCall>
+
+export interface Row {
+  /** Status of the call that succeeds. */
+  status: number
+  happy: Make
+  /**
+   * The code of the 404 for each parameter of the path whose value names nothing. `absolute`: the call succeeds, because it states how
+   * things shall be. `refused`: the value is wrong by its form alone, which `refusals` show.
+   */
+  unknown?: Record<string, string>
+  /** Calls that are refused, by the code of their answer. Those that the runtime gives to all routes are left out. */
+  refusals?: Record<string, Make>
+}
+
+/** Sends a call of an operation with the service-role key. */
+export async function sendCall(
+  { stack }: World,
+  { method, path }: Operation,
+  call: SurfaceCall,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const address = addressOf<'/:name'>({ path: path as '/:name' }, (call.values ?? {}) as { name: string })
+  const { headers, ...others } = options
+  return stack.call(`${address}${call.query ? `?${call.query}` : ''}`, {
+    method,
+    ...('json' in call ? { json: call.json } : {}),
+    headers: { apikey: stack.stack.record.service_role_key, ...call.headers, ...headers },
+    ...others,
+  })
+}
+
+/** Sends the call that a row makes. What it needed is restored, whatever the answer is. */
+export async function perform(world: World, operation: Operation, make: Make, options?: CallOptions): Promise<Answer> {
+  const call = await make(world)
+  try {
+    return await sendCall(world, operation, call, options)
+  } finally {
+    await call.undo?.()
+  }
+}
+
+let count = 0
+const next = () => `${process.pid.toString(36)}-${(count++).toString(36)}`
+const address = () => `person-${next()}@example.com`
+const phone = () => `+4915${String(10_000_000 + ((process.pid * 1_000 + count++) % 89_999_999))}`
+
+async function user({ admin }: World, json: object = {}): Promise<string> {
+  const made = await admin.call('POST', '/users', { email: address(), ...json })
+  if (made.status !== 201) throw new Error(`no user was made: ${made.text}`)
+  return made.json.id
+}
+
+/** A user with a session, as a sign-in leaves it. */
+async function session(world: World, id?: string): Promise<{ id: string; session: string }> {
+  const { id: person } = id === undefined ? await world.stack.signUp() : { id }
+  const rows = await world.stack.sql<{ id: string }>('select id from auth.sessions where user_id = $1', [person])
+  return { id: person, session: rows[0]!.id }
+}
+
+async function role({ admin }: World): Promise<string> {
+  const name = `role-${next()}`
+  await admin.call('POST', '/roles', { name, permissions: ['orders.read', 'orders.write'] })
+  return name
+}
+
+const browser = (key = 'web') => ({
+  key,
+  enabled: true,
+  application_key: 'shop',
+  platform: 'web',
+  variant: 'release',
+  web_client_id: 'web.apps.example',
+  credential_ref: key,
+  return_uris: ['https://shop.example/signed-in'],
+})
+const clientSecret = { provider: 'google', kind: 'oauth_client_secret', client_secret: 'a client secret' }
+const phoneSettings = { driver: 'console', from: 'Shop', allowed_prefixes: ['+49', '+43'] }
+const texts = { subject: 'Changed: {{email}}', body: '<p>Changed at {{occurred_at}}.</p>', body_text: 'Changed.' }
+const declared = {
+  channel: 'email',
+  subject: 'Order {{order}}',
+  body: '<p>Order {{order}} is paid.</p>',
+  body_text: 'Order {{order}} is paid.',
+  variables: [{ name: 'order', required: true, example: '1001' }],
+}
+const receipt = { template: 'receipt', variables: { order: '1001', items: '2 × tea-sencha', total: '25.00 EUR' } }
+const stale = { 'if-match': '"0"' }
+
+const nobody = { id: 'user_not_found' }
+const listed = (query = ''): Record<'invalid_limit' | 'invalid_cursor', Make> => ({
+  invalid_limit: () => ({ query: `${query}limit=501` }),
+  invalid_cursor: () => ({ query: `${query}cursor=AbC_-9` }),
+})
+
+/** Changes the settings for one call. */
+const withSettings =
+  (document: object, make: Make): Make =>
+  async (world) => {
+    const before = (await world.admin.call('GET', '/settings')).json
+    await world.admin.call('PUT', '/settings', { ...before, ...document })
+    return { ...(await make(world)), undo: () => world.admin.call('PUT', '/settings', before) }
+  }
+
+/** Limits one call to a single attempt, which another one has taken. */
+const limited = (name: string, operation: Operation, make: Make): Make =>
+  withSettings({ rate_limits: { [name]: { attempts: 1, seconds: 600 } } }, async (world) => {
+    const call = await make(world)
+    await sendCall(world, operation, call)
+    return call
+  })
+
+const named = (name: string) => allOperations.find((one) => one.name === name)!
+
+export const surface: Record<string, Row> = {
+  'accounts.list': {
+    status: 200,
+    happy: async (world) => {
+      const email = address()
+      await user(world, { email, phone: phone(), email_confirmed: true, custom_claims: { plan: 'pro' } })
+      return { query: `email=${email}&limit=1` }
+    },
+    refusals: { ...listed(), invalid_request: () => ({ query: 'email=nobody' }) },
+  },
+  'accounts.create': {
+    status: 201,
+    happy: () => ({ json: { email: address(), email_confirmed: true, custom_claims: { plan: 'pro' } } }),
+    refusals: {
+      invalid_request: () => ({ json: { email: 'nobody', pasword: 'x' } }),
+      invalid_password: () => ({ json: { email: address(), password: 'short' } }),
+      email_taken: async (world) => {
+        const email = address()
+        await user(world, { email })
+        return { json: { email } }
+      },
+      phone_taken: async (world) => {
+        const number = phone()
+        await user(world, { phone: number })
+        return { json: { phone: number } }
+      },
+      sign_up_refused: async ({ stack }) => {
+        await stack.sql(`create function public.user_created(user_id text, email text, data jsonb) returns void
+          language plpgsql security definer set search_path = '' as $$ begin
+            raise exception 'only invited people' using errcode = 'P0001'; end $$`)
+        await stack.sql(
+          'revoke execute on function public.user_created from public; grant execute on function public.user_created to auth_admin',
+        )
+        return {
+          json: { email: address() },
+          undo: () => stack.sql('drop function public.user_created(text, text, jsonb)'),
+        }
+      },
+    },
+  },
+  'accounts.read': { status: 200, happy: async (world) => ({ values: { id: await user(world) } }), unknown: nobody },
+  'accounts.change': {
+    status: 200,
+    happy: async (world) => ({ values: { id: await user(world) }, json: { custom_claims: { plan: 'pro' } } }),
+    unknown: nobody,
+    refusals: {
+      invalid_request: async (world) => ({ values: { id: await user(world) }, json: { disabled: 'yes' } }),
+      email_taken: async (world) => {
+        const email = address()
+        await user(world, { email })
+        return { values: { id: await user(world) }, json: { email } }
+      },
+      phone_taken: async (world) => {
+        const number = phone()
+        await user(world, { phone: number })
+        return { values: { id: await user(world) }, json: { phone: number } }
+      },
+    },
+  },
+  'accounts.remove': { status: 204, happy: async (world) => ({ values: { id: await user(world) } }), unknown: nobody },
+  'accounts.export': {
+    status: 200,
+    happy: async (world) => ({ values: { id: (await session(world)).id } }),
+    unknown: nobody,
+  },
+  'accounts.revokeCredentials': {
+    status: 200,
+    happy: async (world) => ({ values: { id: (await session(world)).id } }),
+    unknown: nobody,
+  },
+  'accounts.resetPassword': {
+    status: 202,
+    happy: async (world) => ({ values: { id: await user(world) }, json: { mode: 'email' } }),
+    unknown: nobody,
+    refusals: {
+      invalid_request: async (world) => ({ values: { id: await user(world) }, json: { mode: 'temporary' } }),
+      conflict: async (world) => {
+        const made = await world.admin.call('POST', '/users', { phone: phone() })
+        return { values: { id: made.json.id }, json: {} }
+      },
+      rate_limited: limited('mail_per_recipient', named('accounts.resetPassword'), async (world) => ({
+        values: { id: await user(world) },
+        json: {},
+      })),
+    },
+  },
+  'audit.list': {
+    status: 200,
+    happy: async (world) => {
+      const id = await user(world)
+      await world.admin.call('PATCH', `/users/${id}`, { custom_claims: { plan: 'pro' } })
+      return { query: `target_id=${id}&event_type=user.updated&limit=1` }
+    },
+    refusals: { ...listed(), invalid_request: () => ({ query: 'from=yesterday' }) },
+  },
+  'consents.listOf': {
+    status: 200,
+    happy: async (world) => {
+      const { id, token } = await world.stack.signUp()
+      await world.stack.call('/auth/consents', { token, json: { document: 'terms', version: '2026-01' } })
+      return { values: { id } }
+    },
+    unknown: nobody,
+  },
+  'keys.rotateSigning': { status: 200, happy: () => ({}) },
+  'messages.send': {
+    status: 202,
+    happy: () => ({ json: { to: address(), ...receipt } }),
+    refusals: {
+      invalid_request: () => ({ json: { template: 'receipt' } }),
+      invalid_message: () => ({ json: { to: address(), ...receipt, variables: { order: '1001', price: '25' } } }),
+      user_not_found: () => ({ json: { to: 'usr_unknown', ...receipt } }),
+      rate_limited: limited('message_per_recipient', named('messages.send'), () => {
+        const json = { to: address(), ...receipt }
+        return { json }
+      }),
+    },
+  },
+  'mfa.readOf': {
+    status: 200,
+    happy: async (world) => {
+      const { id, token } = await world.stack.signUp()
+      await world.stack.call('/auth/mfa/totp/enrol', { token, json: { label: 'a telephone' } })
+      return { values: { id } }
+    },
+    unknown: nobody,
+  },
+  'mfa.reset': {
+    status: 200,
+    happy: async (world) => {
+      const { id, token } = await world.stack.signUp()
+      await world.stack.call('/auth/mfa/totp/enrol', { token, json: {} })
+      return { values: { id } }
+    },
+    unknown: nobody,
+  },
+  'operators.list': {
+    status: 200,
+    happy: async (world) => {
+      const id = await user(world)
+      await world.admin.call('PUT', `/operators/${id}`)
+      return { undo: () => world.admin.call('DELETE', `/operators/${id}`) }
+    },
+  },
+  'operators.add': {
+    status: 204,
+    happy: async (world) => {
+      const id = await user(world)
+      return { values: { id }, undo: () => world.admin.call('DELETE', `/operators/${id}`) }
+    },
+    unknown: nobody,
+  },
+  'operators.remove': {
+    status: 204,
+    happy: async (world) => {
+      const id = await user(world)
+      await world.admin.call('PUT', `/operators/${id}`)
+      return { values: { id } }
+    },
+    unknown: nobody,
+  },
+  'providers.readPhoneSettings': { status: 200, happy: () => ({}) },
+  'providers.replacePhoneSettings': {
+    status: 200,
+    happy: () => ({ json: phoneSettings }),
+    refusals: {
+      invalid_provider_config: () => ({ json: { driver: 'pigeon', otp_length: 1 } }),
+      precondition_failed: () => ({ json: phoneSettings, headers: stale }),
+    },
+  },
+  'providers.writeCredential': {
+    status: 200,
+    happy: () => ({ values: { name: 'google', credential: 'web' }, json: clientSecret }),
+    unknown: { name: 'provider_not_found', credential: 'absolute' },
+    refusals: {
+      invalid_provider_credential: () => ({
+        values: { name: 'google', credential: 'web' },
+        json: { provider: 'google', kind: 'oauth_client_secret', client_secret: null },
+      }),
+      invalid_private_key: () => ({
+        values: { name: 'apple', credential: 'main' },
+        json: {
+          provider: 'apple',
+          kind: 'signing_key',
+          team_id: 'TEAM123456',
+          key_id: 'KEY1234567',
+          private_key: generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({
+            type: 'pkcs8',
+            format: 'pem',
+          }),
+        },
+      }),
+      precondition_failed: () => ({
+        values: { name: 'google', credential: 'web' },
+        json: clientSecret,
+        headers: stale,
+      }),
+      too_many_credentials: async ({ stack }) => {
+        await stack.sql(`insert into auth.provider_credentials (provider, name, kind, sealed, fingerprint)
+          select 'google', 'c' || n, 'oauth_client_secret', '', repeat('0', 16) from generate_series(1, 100) as n`)
+        return {
+          values: { name: 'google', credential: 'one-more' },
+          json: clientSecret,
+          undo: () => stack.sql(`delete from auth.provider_credentials where sealed = ''`),
+        }
+      },
+    },
+  },
+  'providers.removeCredential': {
+    status: 204,
+    happy: async ({ admin }) => {
+      await admin.call('PUT', '/providers/google/credentials/unused', clientSecret)
+      return { values: { name: 'google', credential: 'unused' } }
+    },
+    unknown: { name: 'provider_not_found', credential: 'absolute' },
+    refusals: {
+      invalid_provider_credential: () => ({ values: { name: 'google', credential: 'No Name' } }),
+      precondition_failed: () => ({ values: { name: 'google', credential: 'unused' }, headers: stale }),
+      credential_in_use: async ({ admin }) => {
+        await admin.call('PUT', '/providers/google/config', { browser_clients: [browser()] })
+        await admin.call('PUT', '/providers/google/credentials/web', clientSecret)
+        return {
+          values: { name: 'google', credential: 'web' },
+          undo: () => admin.call('DELETE', '/providers/google/config?credential=web'),
+        }
+      },
+    },
+  },
+  'providers.list': {
+    status: 200,
+    happy: async ({ admin }) => {
+      await admin.call('PUT', '/providers/google/config', { browser_clients: [browser()] })
+      await admin.call('PUT', '/providers/google/credentials/web', clientSecret)
+      return { undo: () => admin.call('DELETE', '/providers/google/config?credential=web') }
+    },
+  },
+  'providers.read': {
+    status: 200,
+    happy: () => ({ values: { name: 'github' } }),
+    unknown: { name: 'provider_not_found' },
+  },
+  'providers.setEnabled': {
+    status: 200,
+    happy: ({ admin }) => ({
+      values: { name: 'github' },
+      json: { enabled: true },
+      undo: () => admin.call('POST', '/providers/github', { enabled: false }),
+    }),
+    unknown: { name: 'provider_not_found' },
+    refusals: {
+      invalid_provider_config: () => ({ values: { name: 'github' }, json: { enabled: 'yes' } }),
+      precondition_failed: () => ({ values: { name: 'github' }, json: { enabled: true }, headers: stale }),
+    },
+  },
+  'providers.configure': {
+    status: 200,
+    happy: ({ admin }) => ({
+      values: { name: 'google' },
+      json: { browser_clients: [browser()], link_policy: 'verified_email' },
+      undo: () => admin.call('DELETE', '/providers/google/config'),
+    }),
+    unknown: { name: 'provider_not_found' },
+    refusals: {
+      invalid_provider_config: () => ({ values: { name: 'google' }, json: { browser_client: [], scopes: null } }),
+      precondition_failed: () => ({ values: { name: 'google' }, json: {}, headers: stale }),
+    },
+  },
+  'providers.clear': {
+    status: 200,
+    happy: async ({ admin }) => {
+      await admin.call('PUT', '/providers/google/config', { browser_clients: [browser()] })
+      await admin.call('PUT', '/providers/google/credentials/web', clientSecret)
+      return { values: { name: 'google' }, query: 'credential=web' }
+    },
+    unknown: { name: 'provider_not_found' },
+    refusals: {
+      invalid_provider_credential: () => ({ values: { name: 'google' }, query: 'credential=No%20Name' }),
+      precondition_failed: () => ({ values: { name: 'google' }, headers: stale }),
+    },
+  },
+  'roles.list': { status: 200, happy: () => ({}) },
+  'roles.declare': {
+    status: 200,
+    happy: ({ admin }) => ({
+      json: { name: 'auditor', permissions: ['orders.read'] },
+      undo: () => admin.call('DELETE', '/roles/auditor'),
+    }),
+    refusals: { invalid_role: () => ({ json: { name: 'no name', permission: [] } }) },
+  },
+  'roles.remove': {
+    status: 204,
+    happy: async (world) => ({ values: { name: await role(world) } }),
+    unknown: { name: 'role_not_defined' },
+    refusals: {
+      role_in_use: async (world) => {
+        const id = await user(world)
+        await world.stack.role('PUT', id, 'staff')
+        return { values: { name: 'staff' }, undo: () => world.stack.role('DELETE', id, 'staff') }
+      },
+    },
+  },
+  'roles.holders': {
+    status: 200,
+    happy: async (world) => {
+      const name = await role(world)
+      await world.stack.role('PUT', await user(world), name)
+      return { values: { name }, query: 'limit=1' }
+    },
+    unknown: { name: 'role_not_defined' },
+    refusals: {
+      invalid_limit: () => ({ values: { name: 'staff' }, query: 'limit=501' }),
+      invalid_cursor: () => ({ values: { name: 'staff' }, query: 'cursor=AbC_-9' }),
+    },
+  },
+  'roles.held': {
+    status: 200,
+    happy: async (world) => {
+      const id = await user(world)
+      await world.stack.role('PUT', id, 'staff')
+      return { values: { id } }
+    },
+    unknown: nobody,
+  },
+  'roles.assign': {
+    status: 204,
+    happy: async (world) => ({ values: { id: await user(world), role: 'staff' } }),
+    unknown: { ...nobody, role: 'role_not_defined' },
+  },
+  'roles.revoke': {
+    status: 204,
+    happy: async (world) => {
+      const id = await user(world)
+      await world.stack.role('PUT', id, 'staff')
+      return { values: { id, role: 'staff' } }
+    },
+    unknown: { ...nobody, role: 'role_not_defined' },
+  },
+  'sessions.listAll': {
+    status: 200,
+    happy: async (world) => ({ query: `user_id=${(await session(world)).id}&limit=1` }),
+    refusals: { ...listed(), invalid_request: () => ({ query: 'status=over' }) },
+  },
+  'sessions.revoke': {
+    status: 200,
+    happy: async (world) => ({ values: { id: (await session(world)).session } }),
+    unknown: { id: 'session_not_found' },
+  },
+  'sessions.revokeAll': {
+    status: 200,
+    happy: async (world) => ({ values: { id: (await session(world)).id } }),
+    unknown: nobody,
+  },
+  'sessions.revokeOfUsers': {
+    status: 200,
+    happy: async (world) => ({ json: { user_ids: [(await session(world)).id] } }),
+    refusals: { invalid_request: () => ({ json: { user_ids: [] } }) },
+  },
+  'settings.read': {
+    status: 200,
+    happy: async ({ admin }) => {
+      await admin.call('PUT', '/settings', { password_min_length: 10, site_url: 'https://shop.example' })
+      return { undo: () => admin.call('PUT', '/settings', {}) }
+    },
+  },
+  'settings.replace': {
+    status: 200,
+    happy: ({ admin }) => ({
+      json: { password_min_length: 10, site_url: 'https://shop.example', pasword_max_length: 60 },
+      undo: () => admin.call('PUT', '/settings', {}),
+    }),
+    refusals: {
+      invalid_settings: () => ({ json: { password_max_length: 200 } }),
+      precondition_failed: () => ({ json: {}, headers: stale }),
+    },
+  },
+  'templates.list': { status: 200, happy: () => ({}) },
+  'templates.read': {
+    status: 200,
+    happy: () => ({ values: { key: 'password_changed' } }),
+    unknown: { key: 'template_not_found' },
+  },
+  'templates.replace': {
+    status: 200,
+    happy: ({ admin }) => ({
+      values: { key: 'password_changed' },
+      json: texts,
+      undo: () => admin.call('DELETE', '/templates/password_changed'),
+    }),
+    unknown: { key: 'template_not_found' },
+    refusals: {
+      invalid_request: () => ({ values: { key: 'password_changed' }, json: { ...texts, title: 'x' } }),
+      invalid_template: () => ({ values: { key: 'password_changed' }, json: { ...texts, subject: 'Hi {{nmae}}' } }),
+      precondition_failed: () => ({ values: { key: 'password_changed' }, json: texts, headers: stale }),
+    },
+  },
+  'templates.reset': {
+    status: 200,
+    happy: () => ({ values: { key: 'password_changed' } }),
+    unknown: { key: 'template_not_found' },
+    refusals: { precondition_failed: () => ({ values: { key: 'password_changed' }, headers: stale }) },
+  },
+  'templates.declare': {
+    status: 200,
+    happy: ({ admin }) => ({
+      values: { key: 'order_paid' },
+      json: declared,
+      undo: () => admin.call('DELETE', '/templates/order_paid/default'),
+    }),
+    unknown: { key: 'absolute' },
+    refusals: {
+      invalid_template: () => ({ values: { key: 'order_paid' }, json: { ...declared, subject: '{{nmae}}' } }),
+      too_many_templates: async ({ stack }) => {
+        await stack.sql(`insert into auth.project_templates (key, channel, subject, body, variables)
+          select 'filler_' || n, 'email', 'x', 'x', '[]' from generate_series(1, 200) as n`)
+        return {
+          values: { key: 'order_paid' },
+          json: declared,
+          undo: () => stack.sql(`delete from auth.project_templates where key like 'filler_%'`),
+        }
+      },
+    },
+  },
+  'templates.withdraw': {
+    status: 204,
+    happy: async ({ admin }) => {
+      await admin.call('PUT', '/templates/order_paid/default', declared)
+      return { values: { key: 'order_paid' } }
+    },
+    unknown: { key: 'absolute' },
+    refusals: { invalid_template: () => ({ values: { key: 'confirm_email' } }) },
+  },
+  'templates.preview': {
+    status: 200,
+    happy: () => ({ values: { key: 'receipt' }, json: { variables: { order: '1002' } } }),
+    unknown: { key: 'template_not_found' },
+    refusals: {
+      invalid_request: () => ({ values: { key: 'receipt' }, json: { variables: 'none' } }),
+      invalid_template: () => ({ values: { key: 'receipt' }, json: { subject: 'Hi {{nmae}}' } }),
+    },
+  },
+  'templates.sendTest': {
+    status: 202,
+    happy: () => ({ values: { key: 'receipt' }, json: { to: address() } }),
+    unknown: { key: 'template_not_found' },
+    refusals: {
+      invalid_request: () => ({ values: { key: 'receipt' }, json: { to: 'nobody' } }),
+      sender_failed: withSettings(
+        { mail: { from: 'shop@example.com', transport: 'http', url: 'http://127.0.0.1:9/' } },
+        () => ({ values: { key: 'receipt' }, json: { to: address() } }),
+      ),
+      rate_limited: limited('test_message_per_recipient', named('templates.sendTest'), () => {
+        const json = { to: address() }
+        return { values: { key: 'receipt' }, json }
+      }),
+    },
+  },
+  'vault.list': {
+    status: 200,
+    happy: async ({ stack }) => {
+      await stack.call('/admin/vault/backend/EXAMPLE_SECRET', {
+        method: 'PUT',
+        json: { value: 'a secret' },
+        headers: { apikey: stack.stack.record.service_role_key },
+      })
+      return {}
+    },
+  },
+  'vault.put': {
+    status: 204,
+    happy: () => ({ values: { name: 'EXAMPLE_SECRET' }, json: { value: 'a secret' } }),
+    unknown: { name: 'absolute' },
+    refusals: {
+      invalid_secret: () => ({ values: { name: 'EXAMPLE_SECRET' }, json: { value: '' } }),
+      vault_full: async ({ stack }) => {
+        await stack.sql(`insert into auth.vault_entries (name, sealed) values ('FILLER', repeat('x', $1))`, [
+          longestVault,
+        ])
+        return {
+          values: { name: 'EXAMPLE_SECRET' },
+          json: { value: 'a secret' },
+          undo: () => stack.sql(`delete from auth.vault_entries where name = 'FILLER'`),
+        }
+      },
+    },
+  },
+  'vault.remove': {
+    status: 204,
+    happy: () => ({ values: { name: 'EXAMPLE_SECRET' } }),
+    unknown: { name: 'absolute' },
+    refusals: { invalid_secret: () => ({ values: { name: '1ST-SECRET' } }) },
+  },
+}
