@@ -22,13 +22,22 @@ export const allOperations: Operation[] = Object.entries(operations).flatMap(([f
   Object.entries(own).map(([handler, { method, path }]) => ({ name: `${feature}.${handler}`, method, path })),
 )
 
-export const administered = allOperations.filter(({ path }) => /^\/(?:v1\/management|admin)\//.test(path))
+const isAdministered = (path: string) => /^\/(?:v1\/management|admin)\//.test(path)
+
+export const administered = allOperations.filter(({ path }) => isAdministered(path))
+
+/** The operations of the accounts themselves. `test/support/account-flows.ts` has their rows. */
+export const ownOperations = allOperations.filter(({ path }) => !isAdministered(path))
 
 export interface SurfaceCall {
   /** Values of the path's parameters. */
   values?: Record<string, string>
   query?: string
   json?: unknown
+  /** Sent as a page's form. */
+  form?: Record<string, string>
+  /** The access token of the caller, for operations that administer nothing. */
+  token?: string
   headers?: Record<string, string>
   /** Restores what the call needed, after its answer. */
   undo?: () => Promise<unknown>
@@ -39,40 +48,53 @@ export interface World {
   admin: Administration
 }
 
-type Make = (world: World) => SurfaceCall | Promise<SurfaceCall>
+export type Make<W extends World = World> = (world: W) => SurfaceCall | Promise<SurfaceCall>
 
-export interface Row {
+export interface Row<W extends World = World> {
   /** Status of the call that succeeds. */
   status: number
-  happy: Make
+  happy: Make<W>
   /**
    * The code of the 404 for each parameter of the path whose value names nothing. `absolute`: the call succeeds, because it states how
    * things shall be. `refused`: the value is wrong by its form alone, which `refusals` show.
    */
   unknown?: Record<string, string>
   /** Calls that are refused, by the code of their answer. Those that the runtime gives to all routes are left out. */
-  refusals?: Record<string, Make>
+  refusals?: Record<string, Make<W>>
 }
 
-/** Sends a call of an operation with the service-role key. */
+/** Sends a call of an operation: with the service-role key where it administers. */
 export async function sendCall(
   { stack }: World,
   { method, path }: Operation,
-  call: SurfaceCall,
+  { values = {}, query, form, token, headers, ...call }: SurfaceCall,
   options: CallOptions = {},
 ): Promise<Answer> {
-  const address = addressOf<'/:name'>({ path: path as '/:name' }, (call.values ?? {}) as { name: string })
-  const { headers, ...others } = options
-  return stack.call(`${address}${call.query ? `?${call.query}` : ''}`, {
+  const address = addressOf<'/:name'>({ path: path as '/:name' }, values as { name: string })
+  const { headers: others, ...more } = options
+  const key = isAdministered(path) ? { apikey: stack.stack.record.service_role_key } : {}
+  const posted = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'sec-fetch-site': 'same-origin',
+    origin: 'null',
+  }
+  return stack.call(`${address}${query ? `?${query}` : ''}`, {
     method,
     ...('json' in call ? { json: call.json } : {}),
-    headers: { apikey: stack.stack.record.service_role_key, ...call.headers, ...headers },
-    ...others,
+    ...(form ? { body: new URLSearchParams(form).toString() } : {}),
+    ...(token === undefined ? {} : { token }),
+    headers: { ...key, ...(form ? posted : {}), ...headers, ...others },
+    ...more,
   })
 }
 
 /** Sends the call that a row makes. What it needed is restored, whatever the answer is. */
-export async function perform(world: World, operation: Operation, make: Make, options?: CallOptions): Promise<Answer> {
+export async function perform<W extends World>(
+  world: W,
+  operation: Operation,
+  make: Make<W>,
+  options?: CallOptions,
+): Promise<Answer> {
   const call = await make(world)
   try {
     return await sendCall(world, operation, call, options)
@@ -135,8 +157,8 @@ const listed = (query = ''): Record<'invalid_limit' | 'invalid_cursor', Make> =>
 })
 
 /** Changes the settings for one call. */
-const withSettings =
-  (document: object, make: Make): Make =>
+export const withSettings =
+  <W extends World>(document: object, make: Make<W>): Make<W> =>
   async (world) => {
     const before = (await world.admin.call('GET', '/settings')).json
     await world.admin.call('PUT', '/settings', { ...before, ...document })

@@ -1,5 +1,6 @@
 import { Controller, Get, OptionalUser, Post, Req, RequestId, type UserT } from '@stack/backend'
 import { Audit, actorOf } from '../audit/rows.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { clientOf } from '../shared/client.ts'
 import { type Rotation, SigningKeys } from './rows.ts'
 
@@ -12,9 +13,9 @@ export class KeySetController {
 
   /** The public halves of the signing keys, as a JSON Web Key Set (RFC 7517 section 5). */
   @Get('jwks.json')
-  async keySet(): Promise<Response> {
+  async keySet(): Promise<JsonResponse<{ keys: object[] }>> {
     const headers = { 'cache-control': `public, max-age=${cacheSeconds}` }
-    return Response.json({ keys: await this.keys.published() }, { headers })
+    return jsonResponse({ keys: await this.keys.published() }, { headers })
   }
 }
 
