@@ -54,8 +54,7 @@ export function answersOf(
     return known
   }
   const { schema, isOptional, isOpaque } = result ?? { schema: {}, isOptional: false, isOpaque: true }
-  const isRecorded = recorded.some(({ status }) => status < 400)
-  if (schema && !(isOpaque && isRecorded)) {
+  if (schema && !(isOpaque && recorded.length > 0)) {
     const type = isOpaque ? anything : json
     at(route.status, type === json ? 'The result, as JSON.' : 'The result.').content.set(type, contentOf(schema))
   }

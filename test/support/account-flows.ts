@@ -182,7 +182,7 @@ export const accountFlows: Record<string, AccountRow> = {
       const { json } = await post(world, '/auth/mfa/totp/enrol', {}, token)
       return { json: { factor_id: json.factor_id, code: codeOf(json.secret) } }
     }),
-    refusals: { factor_not_found: by(() => ({ json: { factor_id: 'fac_unknown', code: '123456' } })) },
+    refusals: { invalid_code: by(() => ({ json: { factor_id: 'fac_unknown', code: '123456' } })) },
   },
   'mfa.stepUp': {
     status: 204,
@@ -226,7 +226,7 @@ export const accountFlows: Record<string, AccountRow> = {
         code_challenge_method: 'S256',
       },
     })),
-    refusals: { provider_not_found: by(() => ({ values: { provider: 'unknown' }, json: {} })) },
+    refusals: { invalid_request: by(() => ({ values: { provider: 'google' }, json: {} })) },
   },
   'oauth.start': {
     status: 302,
@@ -272,7 +272,7 @@ export const accountFlows: Record<string, AccountRow> = {
       const nonce = newVerifier()
       const person = newPerson()
       const { google } = world.issuers
-      const id_token = google.idToken('ios.apps.example', person, { nonce })
+      const id_token = google.idToken('google-ios', nonce, person)
       return { values: { provider: 'google' }, json: { client_key: 'app-ios', id_token, nonce } }
     },
     refusals: {
@@ -293,7 +293,7 @@ export const accountFlows: Record<string, AccountRow> = {
   'pages.undoPage': page(200, async (world) => ({ query: `token=${await undone(world)}` })),
   'pages.undo': page(200, async (world) => ({ form: { token: await undone(world) } })),
   'pages.resend': page(200, () => ({ form: { email: address() } })),
-  'pages.reopened': page(200, () => ({ values: { page: 'confirm' } })),
+  'pages.reopened': page(404, () => ({ values: { page: 'confirm' } })),
   'pages.passkeyPage': page(
     200,
     listed(() => ({ query: String(new URLSearchParams(begun)) })),

@@ -72,7 +72,7 @@ export async function sendCall(
 ): Promise<Answer> {
   const address = addressOf<'/:name'>({ path: path as '/:name' }, values as { name: string })
   const { headers: others, ...more } = options
-  const key = isAdministered(path) ? { apikey: stack.stack.record.service_role_key } : {}
+  const key: Record<string, string> = isAdministered(path) ? { apikey: stack.stack.record.service_role_key } : {}
   const posted = {
     'content-type': 'application/x-www-form-urlencoded',
     'sec-fetch-site': 'same-origin',
