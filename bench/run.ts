@@ -2,6 +2,7 @@
 import { benchAccounts } from './accounts/index.ts'
 import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
+import { benchCli } from './cli/index.ts'
 import { benchRequests } from './requests/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
@@ -9,6 +10,7 @@ const benches: Record<string, () => Promise<void>> = {
   accounts: benchAccounts,
   availability: benchAvailability,
   build: benchBuild,
+  cli: benchCli,
   requests: benchRequests,
   webhooks: benchWebhooks,
 }

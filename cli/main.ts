@@ -9,6 +9,16 @@ import { exitCodes, Failure } from './shared/failure.ts'
 enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/stack'))
 
 try {
+  const [word, ...typed] = process.argv.slice(2)
+  if (word === '__complete') {
+    const { completionsOf } = await import('./completion/complete.ts')
+    process.stdout.write(
+      completionsOf(createProgram(), typed)
+        .map((one) => `${one}\n`)
+        .join(''),
+    )
+    process.exit(0)
+  }
   await createProgram().parseAsync()
   process.exit(0)
 } catch (error) {

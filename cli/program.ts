@@ -19,6 +19,7 @@ export function createProgram(): Command {
   program
     .description('Compile decorated classes into a backend at the edge, and run it with a real Postgres')
     .version(version, '-V, --version', 'print the version')
+    .enablePositionalOptions() // otherwise `env` would take the flags of `env create`
     .configureOutput({ outputError() {} }) // a Failure carries the sentence, and main prints it
   for (const verb of verbs) addVerb(commandAt(program, verb.name), verb)
   for (const command of allCommands(program)) finish(program, command)

@@ -5,11 +5,12 @@ export const topics: Record<string, string> = {
 
   0    done, or a running stack that Ctrl-C ended
   1    the build or the stack refused: a declaration, a migration, a delivery. Or scheduled work failed
-  2    wrong usage, no project, a declared file that is not valid, a secret that is not set
-  3    the port is taken, the stack runs or is starting, or none runs and one is needed
+  2    wrong usage, no project, a declared file that is not valid, a secret that is not set. Nothing was sent
+  3    no stack is chosen or runs, the stack runs or is starting already, or the port is taken
   4    no credential, or the stack answered 401 or 403
-  6    the stack cannot be reached
-  130  interrupted by a signal
+  5    what was to be changed has changed meanwhile (412). Nothing was written
+  6    the stack cannot be reached, or did not answer in time
+  130  interrupted by a signal, or declined
 
 Examples:
   $ stack build || echo "refused, or wrong usage: $?"
@@ -17,8 +18,11 @@ Examples:
   environment: `Environment variables that stack reads
 
   STACK_SERVICE_ROLE_KEY  the service-role key that is sent to a stack. It wins over STACK_ACCESS_TOKEN.
-                          Without both, the local stack's own key is used
-  STACK_ACCESS_TOKEN      an access token that is sent instead of a key
+                          Without both, the local stack's own key is used, or what stack login has stored
+  STACK_ACCESS_TOKEN      an operator's access token that is sent instead of a key
+  STACK_CONFIRM           require: what ends or removes something needs --yes, also in a script
+  XDG_CONFIG_HOME         the folder of stack/credentials.json (default: ~/.config)
+  CI                      set and not empty: no command asks a question
   NO_COLOR                set and not empty: no colour, also on a terminal
   INIT_CWD                set by npm: the folder that relative paths are resolved against
 

@@ -137,6 +137,7 @@ async function start(
         PASSWORD_PEPPER: keys.password_pepper,
         REFRESH_KEY: keys.refresh_key,
         STACK_MAILBOX_URL: mailbox,
+        STACK_LOCAL: 'true',
       },
     },
     onRestart() {

@@ -4,12 +4,16 @@ import { vault } from '../../src/wire/operations.ts'
 import { secretNameFault } from '../../src/wire/secrets.ts'
 import { Failure } from '../shared/failure.ts'
 import { manage } from '../shared/management.ts'
-import { devVars, locateProject } from '../shared/project.ts'
-import { locateTarget, type TargetFlags } from '../shared/target.ts'
+import { devVars } from '../shared/project.ts'
+import { standardInput } from '../shared/standard-input.ts'
+import { locateTarget, type Target, type TargetFlags } from '../shared/target.ts'
 
 export interface SetFlags extends TargetFlags {
   stdin?: boolean
 }
+
+/** Largest value in bytes that is read. The vault takes 65,536 characters, and refuses a longer value itself. */
+const mostBytes = 1024 * 1024
 
 export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const { name, value } = flags.stdin ? await fromStandardInput(given) : fromArgument(given)
@@ -18,12 +22,12 @@ export async function runSet(flags: SetFlags, given: string): Promise<void> {
   const target = await locateTarget(flags)
   await manage(target, { method: vault.put.method, path: addressOf(vault.put, { name }) }, { value })
   process.stderr.write(`  ${name} is stored (${Buffer.byteLength(value)} bytes): requests see it within 5 s\n`)
-  noteBinding(flags, name)
+  noteBinding(target, name)
 }
 
 /** Prints a note where the local stack does not read the entry, because `.dev.vars` has the name too. */
-export function noteBinding(flags: TargetFlags, name: string): void {
-  if (flags.env !== undefined || !Object.hasOwn(devVars(locateProject(flags.project).root), name)) return
+export function noteBinding({ isLocal, root }: Target, name: string): void {
+  if (!isLocal || !Object.hasOwn(devVars(root), name)) return
   process.stderr.write(`  the local stack reads ${name} from .dev.vars, which wins over the vault\n`)
 }
 
@@ -51,14 +55,7 @@ async function fromStandardInput(given: string): Promise<{ name: string; value: 
   requireName(given)
   if (process.stdin.isTTY)
     throw new Failure('usage', `--stdin reads a pipe or a file: stack secret set ${given} --stdin < file`)
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
-  } catch {
-    throw new Failure('usage', 'the value is not UTF-8 text: encode it first, as base64 for example')
-  }
+  const text = await standardInput(mostBytes)
   const value = text.replace(/\r?\n$/, '')
   if (value !== text) process.stderr.write('  stripped one trailing newline\n')
   return { name: given, value }

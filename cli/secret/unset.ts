@@ -10,8 +10,9 @@ import { noteBinding } from './set.ts'
 export async function runUnset(flags: TargetFlags, name: string): Promise<void> {
   const reason = nameFormFault(name)
   if (reason) throw new Failure('usage', reason)
-  await manage(await locateTarget(flags), { method: vault.remove.method, path: addressOf(vault.remove, { name }) })
+  const target = await locateTarget(flags)
+  await manage(target, { method: vault.remove.method, path: addressOf(vault.remove, { name }) })
   const shown = secretNameFault(name) ? 'the entry' : name // the name may be a secret's value
   process.stderr.write(`  ${shown} is not in the vault any more: requests see that within 5 s\n`)
-  noteBinding(flags, name)
+  noteBinding(target, name)
 }

@@ -1,7 +1,7 @@
 /** The verbs that read and write the vault of a stack. */
 import { Option } from 'commander'
 import type { TargetFlags } from '../shared/target.ts'
-import { environmentFlag, type Group, jsonFlag, projectFlag } from '../shared/verb.ts'
+import { type Group, jsonFlag, targetFlags } from '../shared/verb.ts'
 import type { SetFlags } from './set.ts'
 
 export const secret: Group = {
@@ -12,8 +12,7 @@ export const secret: Group = {
       positionals: { '<NAME|NAME=value>': 'the name with --stdin, else the name and the value' },
       summary: 'store a secret in the vault, from standard input or as <NAME>=<value>',
       options: [
-        projectFlag(),
-        environmentFlag(),
+        ...targetFlags(),
         new Option('--stdin', 'read the value from standard input, and strip one trailing newline'),
       ],
       examples: ['stack secret set PAYMENTS_SECRET --stdin < secret.txt', 'stack secret set REGION=eu --env staging'],
@@ -23,7 +22,7 @@ export const secret: Group = {
     {
       name: 'secret list',
       summary: 'list the names in the vault and when they were written, never a value',
-      options: [projectFlag(), environmentFlag(), jsonFlag('accepted for scripts: the list is always JSON on stdout')],
+      options: [...targetFlags(), jsonFlag('accepted for scripts: the list is always JSON on stdout')],
       examples: ['stack secret list', 'stack secret list --env staging'],
       run: async (flags: TargetFlags) => (await import('./list.ts')).runList(flags),
     },
@@ -31,7 +30,7 @@ export const secret: Group = {
       name: 'secret unset',
       positionals: { '<NAME>': 'the name of the secret' },
       summary: 'remove a secret from the vault',
-      options: [projectFlag(), environmentFlag()],
+      options: [...targetFlags()],
       examples: ['stack secret unset PAYMENTS_SECRET'],
       isSecret: true,
       run: async (flags: TargetFlags, name: string) => (await import('./unset.ts')).runUnset(flags, name),

@@ -6,6 +6,7 @@ export const exitCodes = {
   'no stack': 3,
   'port taken': 3,
   unauthorized: 4,
+  changed: 5,
   unreachable: 6,
   interrupted: 130,
 } as const

@@ -30,7 +30,19 @@ export const projectFlag = () =>
   new Option('--project <dir>', 'the project (default: the nearest folder upwards with stack/project.json)')
 
 export const environmentFlag = () =>
-  new Option('--env <name>', 'an environment of stack/project.json (default: the local stack that runs)')
+  new Option(
+    '--env <name>',
+    'an environment of stack/project.json, or local (default: the local stack that runs, else the one that `stack env use` chose)',
+  )
+
+/** The flags of every verb that calls a stack. */
+export const targetFlags = () => [
+  projectFlag(),
+  environmentFlag(),
+  new Option('--timeout <seconds>', 'longest time of the call (default: 30)').argParser(wholeNumber(1, 600)),
+]
+
+export const yesFlag = () => new Option('--yes', 'do not ask before something is ended or removed')
 
 /** @param what the JSON output, where it is more than the printed result as JSON. */
 export const jsonFlag = (what = 'print the result as JSON on stdout') => new Option('--json', what)

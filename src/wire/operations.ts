@@ -161,6 +161,7 @@ export const sessions = {
   revoke: { method: 'DELETE', path: '/v1/management/auth/sessions/:id' },
   revokeAll: { method: 'POST', path: '/v1/management/auth/users/:id/sessions/revoke-all' },
   revokeOfUsers: { method: 'POST', path: '/v1/management/auth/sessions/revoke' },
+  issue: { method: 'POST', path: '/v1/management/auth/users/:id/tokens' },
 } as const
 
 export const settings = {

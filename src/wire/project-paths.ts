@@ -6,6 +6,8 @@ export const projectPaths = {
   roles: 'stack/roles.json',
   /** Declares the templates of the project's own messages, one file each. */
   templates: 'stack/templates',
+  /** Holds the snapshot of public clients of each platform, which `stack link` writes. */
+  oauth: 'stack/oauth',
   /** Holds the project's schema as numbered SQL files. */
   migrations: 'migrations',
   /** Sets bindings of the local backend worker. */
@@ -14,4 +16,6 @@ export const projectPaths = {
   generated: '.stack',
   /** Describes the local stack while it runs: its process, its address and its keys. */
   localRecord: '.stack/local.json',
+  /** Names the environment that `stack env use` chose. */
+  selection: '.stack/selection.json',
 } as const

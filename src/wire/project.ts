@@ -1,6 +1,24 @@
 /** Parses the two files in which a project declares itself: `stack/project.json` and `stack/roles.json` (contract 1.3). */
 import { nearest } from './nearest.ts'
 import { grantedPermission, roleName } from './permissions.ts'
+import { hasClients, type OAuthProvider, type Platform, providerNamed, providerNames, recordName } from './providers.ts'
+
+/** Keys of clients by their provider: each selects one client where several match. */
+export type ClientKeys = Partial<Record<OAuthProvider, string>>
+
+/** The configured application that a platform's snapshot is about. */
+export interface ClientSelection {
+  application_key: string
+  variant: string
+  client_keys: ClientKeys
+}
+
+/** The object `oauth`: which clients `stack link` selects (contract 10.6). */
+export interface OAuthSelection {
+  platforms: Partial<Record<Platform, ClientSelection>>
+  /** Keys for every platform. Those of a platform's own selection win. */
+  client_keys: ClientKeys
+}
 
 export interface Project {
   /** The project's name. */
@@ -10,6 +28,7 @@ export interface Project {
   environments: Record<string, { ref: string; url: string }>
   /** Largest size of the compressed worker, in KiB. */
   budgetKib: number
+  oauth: OAuthSelection
 }
 
 export interface DeclaredRole {
@@ -37,7 +56,7 @@ type Path = readonly (string | number)[]
  * @throws InvalidDeclaration for the first value that breaks a rule.
  */
 export function readProject(json: unknown): Project {
-  const document = readObject(json, [], ['$schema', 'project', 'entry', 'environments', 'bundle_budget_kib'])
+  const document = readObject(json, [], ['$schema', 'project', 'entry', 'environments', 'bundle_budget_kib', 'oauth'])
   const name = document['project']
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]*$/.test(name)) {
     throw new InvalidDeclaration(
@@ -65,8 +84,58 @@ export function readProject(json: unknown): Project {
     }
     environments[environment] = { ref, url }
   }
-  return { project: name, entry, environments, budgetKib }
+  return { project: name, entry, environments, budgetKib, oauth: readOAuth(document['oauth'] ?? {}) }
 }
+
+const platforms = ['web', 'ios', 'android'] as const
+
+function readOAuth(json: unknown): OAuthSelection {
+  const document = readObject(json, ['oauth'], [...platforms, 'client_keys'])
+  const selection: OAuthSelection = {
+    platforms: {},
+    client_keys: readClientKeys(document['client_keys'], ['oauth', 'client_keys']),
+  }
+  for (const platform of platforms) {
+    if (document[platform] === undefined) continue
+    const path = ['oauth', platform]
+    const { application_key, variant, client_keys } = readObject(document[platform], path, [
+      'application_key',
+      'variant',
+      'client_keys',
+    ])
+    selection.platforms[platform] = {
+      application_key: readLine(application_key, [...path, 'application_key']),
+      variant: readLine(variant, [...path, 'variant']),
+      client_keys: readClientKeys(client_keys, [...path, 'client_keys']),
+    }
+  }
+  return selection
+}
+
+function readLine(value: unknown, path: Path): string {
+  if (typeof value === 'string' && /^(?!\s)[^\p{Cc}]{1,200}(?<!\s)$/u.test(value)) return value
+  throw new InvalidDeclaration(path, `"${path.at(-1)}" must be one line of 1 to 200 characters, as the clients have it`)
+}
+
+function readClientKeys(json: unknown = {}, path: Path): ClientKeys {
+  const keys: ClientKeys = {}
+  for (const [given, key] of Object.entries(readObject(json, path))) {
+    const provider = providerNamed(given)
+    if (!provider || !hasClients(provider)) {
+      const near = nearest(given, oauthProviders)
+      const rest = near ? `did you mean "${near}"?` : `they are ${oauthProviders.join(', ')}`
+      throw new InvalidDeclaration([...path, given], `"${given}" is no provider with clients: ${rest}`)
+    }
+    if (typeof key !== 'string' || !recordName.test(key))
+      throw new InvalidDeclaration([...path, given], `"${given}" must be the key of one of its clients`)
+    if (Object.hasOwn(keys, provider))
+      throw new InvalidDeclaration([...path, given], `"${given}" and another name of ${provider} are both given`)
+    keys[provider] = key
+  }
+  return keys
+}
+
+const oauthProviders = providerNames.filter(hasClients)
 
 /**
  * @param json the parsed content of `stack/roles.json`.

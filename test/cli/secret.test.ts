@@ -1,12 +1,11 @@
 /** `stack secret set|list|unset` (contract 9.9, 10). */
-import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageRoot, stack } from '../support/command.ts'
+import { stack } from '../support/command.ts'
 import { useStack } from '../support/stack.ts'
 import { titled } from '../support/titles.ts'
 
@@ -20,21 +19,7 @@ function here(): string {
 }
 
 /** Runs a command with text on standard input. */
-function piped(
-  input: string | Buffer,
-  args: string[],
-  cwd: string,
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const { INIT_CWD: _npm, ...env } = process.env
-    const child = spawn(process.execPath, [path.join(packageRoot, 'bin/stack.cjs'), ...args], { cwd, env })
-    let [stdout, stderr] = ['', '']
-    child.stdout.on('data', (chunk) => (stdout += chunk))
-    child.stderr.on('data', (chunk) => (stderr += chunk))
-    child.once('close', (code) => resolve({ code, stdout, stderr }))
-    child.stdin.end(input)
-  })
-}
+const piped = (input: string | Buffer, args: string[], cwd: string) => stack(args, { cwd, input })
 
 const readLater = async (name: string) => {
   await new Promise((resolve) => setTimeout(resolve, 5_100))
@@ -228,8 +213,8 @@ describe('an environment', () => {
       2,
       'error: the url of person must be an address alone: without a password, a ? or a #\n',
     ],
-    [['--env', 'staging'], {}, 4, 'no credential for staging: set STACK_SERVICE_ROLE_KEY or STACK_ACCESS_TOKEN'],
-    [[], env, 3, '--env names another: staging, gone, clear, query, fragment, person'],
+    [['--env', 'staging'], {}, 4, 'no credential for staging: `stack login --env staging --stdin` stores one'],
+    [[], env, 3, '--env chooses one of: staging, gone, clear, query, fragment, person'],
   ])('%j with %j', async (args, given, code, sentence) => {
     const finished = await stack(['secret', 'set', 'NAME=value', ...args], { cwd: root, env: given })
     expect([finished.code, finished.stdout, finished.stderr]).toEqual([code, '', expect.stringContaining(sentence)])

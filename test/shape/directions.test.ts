@@ -142,10 +142,15 @@ describe('directions', () => {
     ]
     expect(who('build').sort()).toEqual([
       'cli/cron/list.ts',
+      'cli/environments/create.ts',
+      'cli/link/snapshot.ts',
       'cli/project/build.ts',
       'cli/project/changes.ts',
       'cli/project/ready.ts',
+      'cli/roles/roles-file.ts',
+      'cli/shared/credentials.ts',
       'cli/shared/refusals.ts',
+      'cli/shared/selection.ts',
       'cli/webhooks/deliveries.ts', // They use tables and files that are written whole, but never the compiler.
       'cli/webhooks/keys.ts',
       'cli/webhooks/list.ts',

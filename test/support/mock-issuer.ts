@@ -192,6 +192,11 @@ export class MockIssuer {
     const name = /openid-configuration$/.test(path) ? 'metadata' : path.split('/').at(-1)!
     const answer = this.tampering.answer?.[name === 'access_token' ? 'token' : name]
     if (answer) return answer(response)
+    if (name === 'authorize') {
+      // a browser's person signs in without a word
+      const { redirectUri, answer: parameters } = this.signIn(`${this.origin}${request.url}`)
+      return void response.writeHead(302, { location: `${redirectUri}?${parameters}` }).end()
+    }
     const body = await this.#answer(name, path, request)
     response.writeHead(body.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(body.json))
   }

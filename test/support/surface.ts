@@ -3,6 +3,7 @@
  * refusals. The contract test, the hostile inputs and the examples of docs/auth-openapi.json are made of these rows.
  */
 import { generateKeyPairSync } from 'node:crypto'
+import { vi } from 'vitest'
 import { addressOf } from '../../src/wire/address.ts'
 import * as operations from '../../src/wire/operations.ts'
 import { longestVault } from '../../src/wire/secrets.ts'
@@ -114,11 +115,16 @@ async function user({ admin }: World, json: object = {}): Promise<string> {
   return made.json.id
 }
 
-/** A user with a session, as a sign-in leaves it. */
-async function session(world: World, id?: string): Promise<{ id: string; session: string }> {
-  const { id: person } = id === undefined ? await world.stack.signUp() : { id }
-  const rows = await world.stack.sql<{ id: string }>('select id from auth.sessions where user_id = $1', [person])
-  return { id: person, session: rows[0]!.id }
+/** A user with a session, as a sign-up leaves it once its mail is sent. */
+async function session({ stack }: World): Promise<{ id: string; session: string }> {
+  const { id, email } = await stack.signUp()
+  await stack.mail(email)
+  await vi.waitUntil(async () => {
+    const waiting = await stack.sql(`select from auth.outbox where user_id = $1 and status <> 'sent'`, [id])
+    return waiting.length === 0
+  })
+  const rows = await stack.sql<{ id: string }>('select id from auth.sessions where user_id = $1', [id])
+  return { id, session: rows[0]!.id }
 }
 
 async function role({ admin }: World): Promise<string> {

@@ -30,6 +30,7 @@ export const auditEvents = [
   'token.recovered',
   'session.revoked',
   'session.revoked_all',
+  'session.issued_locally',
   'consent.granted',
   'consent.withdrawn',
   'mfa.enrolled',

@@ -1,5 +1,4 @@
 import { Injectable, type UserT } from '@stack/backend'
-import { nearest } from '../../wire/nearest.ts'
 import {
   type ClientLists,
   type ProviderClient,
@@ -12,6 +11,7 @@ import { Audit, actorOf, type Entry } from '../audit/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireMatch } from '../shared/precondition.ts'
+import { suggestion } from '../shared/suggestion.ts'
 import { type Provider, Providers } from './rows.ts'
 import { etagOf } from './shown.ts'
 
@@ -69,9 +69,8 @@ export class ProviderChanges {
 export function requireProvider(text: string): ProviderName {
   const name = providerNamed(text)
   if (name) return name
-  const near = text.length > 64 ? undefined : nearest(text, providerNames)
-  const hint = near ? `did you mean "${near}"?` : `the providers are ${providerNames.join(', ')}`
-  throw authError('provider_not_found', `there is no provider of this name: ${hint}`)
+  const hint = suggestion(text, providerNames) || `: the providers are ${providerNames.join(', ')}`
+  throw authError('provider_not_found', `there is no provider of this name${hint}`)
 }
 
 /** @throws HttpError 400 `invalid_provider_credential` for a name that no credential has. */

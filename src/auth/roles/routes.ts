@@ -3,6 +3,7 @@ import {
   Controller,
   Delete,
   Get,
+  type HttpError,
   OptionalUser,
   Param,
   Post,
@@ -19,6 +20,7 @@ import { bodyOf } from '../shared/body.ts'
 import { changesBetween } from '../shared/changes.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, pageOf, whole } from '../shared/list.ts'
+import { suggestion } from '../shared/suggestion.ts'
 import { Users } from '../users/rows.ts'
 import { type HeldRole, type Holder, Roles } from './rows.ts'
 
@@ -81,7 +83,7 @@ export class RolesController {
     @RequestId() requestId: string,
   ): Promise<void> {
     const result = roleName.test(role) ? await this.roles.remove(role) : 'unknown'
-    if (result === 'unknown') throw notDefined(role)
+    if (result === 'unknown') throw await this.notDefined(role)
     if (result === 'held') throw authError('role_in_use', undefined, { body: { role } })
     await this.audit.record({
       event: 'role.deleted',
@@ -98,7 +100,7 @@ export class RolesController {
     @Query('cursor') cursor: string | undefined,
   ): Promise<Listed<Holder>> {
     const page = await pageOf('role holders', { limit, cursor }, { role })
-    if (!roleName.test(role) || !(await this.roles.byName(role))) throw notDefined(role)
+    if (!roleName.test(role) || !(await this.roles.byName(role))) throw await this.notDefined(role)
     const rows = await this.roles.holdersOf(role, page.limit + 1, page.after?.[0])
     return page.of(rows, ({ user_id }) => [user_id])
   }
@@ -141,7 +143,7 @@ export class RolesController {
 
   /** @throws HttpError 404 `role_not_defined` or `user_not_found` */
   private async requireBoth(id: string, role: string): Promise<void> {
-    if (!roleName.test(role) || !(await this.roles.hold(role))) throw notDefined(role)
+    if (!roleName.test(role) || !(await this.roles.hold(role))) throw await this.notDefined(role)
     await this.users.hold(id)
   }
 
@@ -153,8 +155,9 @@ export class RolesController {
   ): Promise<void> {
     return this.audit.record({ event, ...by, target: { type: 'user', id }, details: { role } })
   }
-}
 
-function notDefined(role: string) {
-  return authError('role_not_defined', `no role "${role}" is declared`, { body: { role } })
+  private async notDefined(role: string): Promise<HttpError> {
+    const names = (await this.roles.list()).map(({ name }) => name)
+    return authError('role_not_defined', `no role "${role}" is declared${suggestion(role, names)}`, { body: { role } })
+  }
 }

@@ -23,6 +23,7 @@ import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { requireMatch } from '../shared/precondition.ts'
+import { suggestion } from '../shared/suggestion.ts'
 import { previewed, requireDeclaration, requireFaultless, tested, texts, textsWith } from './schemas.ts'
 import { type ListedTemplate, listed, locale, type ShownTemplate, shown } from './shown.ts'
 import { type SentTest, TestMessages } from './test-messages.ts'
@@ -149,8 +150,9 @@ export class TemplatesController {
   /** @throws HttpError 404 `template_not_found` */
   private async require(key: string): Promise<KnownTemplate> {
     const template = await this.catalogue.find(key)
-    if (!template) throw authError('template_not_found', `there is no template "${key.slice(0, 64)}"`)
-    return template
+    if (template) return template
+    const keys = (await this.catalogue.list()).map((known) => known.key)
+    throw authError('template_not_found', `there is no template "${key.slice(0, 64)}"${suggestion(key, keys)}`)
   }
 
   /** Locks the template until the request ends. @throws HttpError 404 `template_not_found`, 412 `precondition_failed` */
