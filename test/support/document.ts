@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { packageRoot } from './command.ts'
 
-export interface DocumentedContent {
+interface DocumentedContent {
   schema?: object
   examples?: Record<string, { value: unknown }>
 }
@@ -28,7 +28,7 @@ ajv.addSchema(authDocument, 'document')
 const known = new Map<string, ValidateFunction>()
 
 /** The path of an operation as the document has it: two paths that differ in the name of a parameter are one. */
-export function documentedPath(declared: string): string {
+function documentedPath(declared: string): string {
   const shape = declared.replace(/:\w+/g, '{}')
   const found = Object.keys(authDocument.paths).find((one) => one.replace(/\{\w+\}/g, '{}') === shape)
   if (found === undefined) throw new Error(`the document has no path ${declared}`)

@@ -27,6 +27,7 @@ const patterns: [RegExp, string][] = [
   [/(secret=)[A-Z2-7]{16,}/g, '$1JBSWY3DPEHPK3PXP'],
   [/^[A-Z2-7]{32}$/g, 'JBSWY3DPEHPK3PXP'],
   [/^[0-9a-f]{16}$/g, '0123456789abcdef'],
+  [/-----BEGIN PRIVATE KEY-----[\s\S]*-----END PRIVATE KEY-----\n?/g, '-----BEGIN PRIVATE KEY-----…'],
   [/[A-Za-z0-9_-]{43,}/g, 'ZXhhbXBsZQ'],
 ]
 

@@ -538,6 +538,11 @@ export const surface: Record<string, Row> = {
     happy: async (world) => ({ json: { user_ids: [(await session(world)).id] } }),
     refusals: { invalid_request: () => ({ json: { user_ids: [] } }) },
   },
+  'sessions.issue': {
+    status: 200,
+    happy: async (world) => ({ values: { id: await user(world) } }),
+    unknown: nobody,
+  },
   'settings.read': {
     status: 200,
     happy: async ({ admin }) => {
