@@ -293,6 +293,15 @@ export const surface: Record<string, Row> = {
       invalid_request: () => ({ json: { template: 'receipt' } }),
       invalid_message: () => ({ json: { to: address(), ...receipt, variables: { order: '1001', price: '25' } } }),
       user_not_found: () => ({ json: { to: 'usr_unknown', ...receipt } }),
+      phone_not_allowed: async ({ admin }) => {
+        const text = { channel: 'sms', subject: null, body: 'Order {{order}} is paid.', variables: [{ name: 'order' }] }
+        await admin.call('PUT', '/templates/order_text/default', text)
+        await admin.call('PUT', '/providers/phone/settings', { driver: 'console', allowed_prefixes: ['+49', '+43'] })
+        return {
+          json: { to: '+12025550123', template: 'order_text', variables: { order: '1001' } },
+          undo: () => admin.call('DELETE', '/templates/order_text/default'),
+        }
+      },
       rate_limited: limited('message_per_recipient', named('messages.send'), () => {
         const json = { to: address(), ...receipt }
         return { json }
@@ -632,6 +641,10 @@ export const surface: Record<string, Row> = {
     unknown: { key: 'template_not_found' },
     refusals: {
       invalid_request: () => ({ values: { key: 'receipt' }, json: { to: 'nobody' } }),
+      phone_not_allowed: async ({ admin }) => {
+        await admin.call('PUT', '/providers/phone/settings', { driver: 'console', allowed_prefixes: ['+49', '+43'] })
+        return { values: { key: 'phone_otp' }, json: { to: '+12025550123' } }
+      },
       sender_failed: withSettings(
         { mail: { from: 'shop@example.com', transport: 'http', url: 'http://127.0.0.1:9/' } },
         () => ({ values: { key: 'receipt' }, json: { to: address() } }),
