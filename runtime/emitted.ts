@@ -4,8 +4,9 @@ import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
 import type { createScheduled } from './cron.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
+import type * as devices from './devices/check.ts'
 import type { limitRate } from './limits.ts'
-import type { hasServiceRoleKey, requireKnownParameters } from './management.ts'
+import type * as management from './management.ts'
 import type { Mirror } from './mirror.ts'
 import type { Matcher } from './routes.ts'
 import type { BoundSchema } from './schemas.ts'
@@ -30,10 +31,12 @@ export interface Emitted {
   cors?: ReturnType<typeof createCors>
   /** Absent where no method is scheduled. */
   createScheduled?: typeof createScheduled
+  /** Absent where no handler can learn of a device, and from the auth worker. */
+  devices?: typeof devices
   /** Absent where no route declares a `limit`. */
   limitRate?: typeof limitRate
   /** Absent where no route administers the stack. */
-  management?: { hasServiceRoleKey: typeof hasServiceRoleKey; requireKnownParameters: typeof requireKnownParameters }
+  management?: typeof management
   /** Absent from the auth worker, which has the vault itself. */
   mirror?: Mirror
   /** Absent from a worker without webhooks. */

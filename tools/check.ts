@@ -1,8 +1,9 @@
 /** Every check that is no test: types per room, lint and format, dead code, and the package in an empty folder. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { faultsOfLists } from './mutants/lists.ts'
 import { pack } from './pack.ts'
 import { longFunctions } from './shape.ts'
 import { checkWords } from './words.ts'
@@ -50,8 +51,9 @@ const checks: Check[] = [
   { name: 'the generated operations of the auth module', run: () => void run('tools/operations.ts', ['--check']) },
   { name: 'functions that fit a screen', run: () => refuseAny(longFunctions(root)) },
   { name: 'plain words in comments', run: plainWords },
+  { name: 'lists of mutants', run: () => refuseAny(faultsOfLists(root)) },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },
-  { name: 'a packed install builds and serves a project', run: packedInstall },
+  { name: 'a packed install makes, builds, tests and serves a project', run: packedInstall },
 ]
 
 /** @throws Error with one line for each finding. */
@@ -67,57 +69,84 @@ function plainWords(): void {
   if (faulty > comments * toleratedShare) throw new Error(`${faults.join('\n')}\n${faulty} of ${comments} comments`)
 }
 
-/** In an empty folder with nothing but the package: the types, the build, and a stack that answers. */
-async function packedInstall(): Promise<void> {
+/**
+ * A project that `init` made, with nothing but the packed package and what npm brings, on the Node of the caller: the scripts of the
+ * project build it, check its types, and test it on a stack. The example builds in the same way.
+ */
+function packedInstall(): void {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-packed-'))
   try {
     npm(['pack', pack(), '--pack-destination', folder], root)
-    const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!
-    fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    npm(['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], folder)
-    fs.cpSync(path.join(root, 'examples/orders'), folder, {
-      recursive: true,
-      filter: (name) => !/\.stack|tsconfig\.json/.test(name),
-    })
-    const config = JSON.parse(fs.readFileSync(path.join(root, 'examples/orders/tsconfig.json'), 'utf8'))
-    config.include = ['src', '.stack/roles.d.ts']
-    fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
-    const stack = path.join(folder, 'node_modules/@stack/backend/bin/stack.cjs')
-    run(stack, ['build'], folder)
-    run(bin('typescript/bin/tsc'), ['-p', folder])
-    await servesAndEnds(stack, folder)
+    const tarball = path.join(folder, fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!)
+    run(bin('publint/src/cli.js'), [tarball, '--strict', '--level', 'suggestion'])
+    run(bin('@arethetypeswrong/cli/dist/index.js'), [tarball, '--profile', 'esm-only'])
+    const shop = installed(tarball, folder)
+    for (const script of ['check', 'test']) npm(['run', script], shop, callersEnvironment())
+    buildsExample(shop)
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** @throws Error unless the stack answers a request, and ends with exit 0. */
-async function servesAndEnds(stack: string, folder: string): Promise<void> {
-  const child = spawn(process.execPath, [stack, 'start', '--json'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stderr.on('data', (chunk) => {
-    output += chunk
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const ready = new Promise<{ base_url: string }>((resolve) => {
-    child.stdout.once('data', (chunk) => resolve(JSON.parse(String(chunk).split('\n')[0]!)))
-  })
-  const first = await Promise.race([ready, ended])
-  if (first === null || typeof first === 'number') throw new Error(output)
-  const { status } = await fetch(`${first.base_url}/catalogue`)
-  child.kill('SIGINT')
-  const code = await ended
-  if (status !== 200 || code !== 0)
-    throw new Error(`/catalogue answered ${status}, the stack ended with ${code}\n${output}`)
+/** The environment of a person who calls npm: the launcher has put the newer Node first in that of this check. */
+function callersEnvironment(): NodeJS.ProcessEnv {
+  const others = (env['PATH'] ?? '').split(path.delimiter).filter((one) => one !== path.dirname(process.execPath))
+  const hasOther = others.some((one) => fs.existsSync(path.join(one, 'node')))
+  return { ...env, ...(hasOther ? { PATH: others.join(path.delimiter) } : {}), npm_config_prefer_offline: 'true' }
 }
 
-function npm(args: string[], cwd: string): void {
+/**
+ * Makes a project with the command of `dist`, installs it with the tarball in place of `dist`, and makes it again with the installed
+ * command: both must be the same. So npm installs once, which takes most of the time.
+ *
+ * @returns the folder of the project.
+ */
+function installed(tarball: string, folder: string): string {
+  const shop = path.join(folder, 'first/shop')
+  fs.mkdirSync(path.dirname(shop))
+  asCaller(path.join(root, 'dist/bin/stack.cjs'), ['init', 'shop', '--yes', '--no-install'], path.dirname(shop))
+  const manifest = path.join(shop, 'package.json')
+  const text = fs.readFileSync(manifest, 'utf8').replace(/"file:[^"]*"/, JSON.stringify(`file:${tarball}`))
+  fs.writeFileSync(manifest, text)
+  npm(['install', '--no-audit', '--no-fund'], shop, callersEnvironment())
+  const stack = path.join(shop, 'node_modules/@stack/backend/bin/stack.cjs')
+  for (const args of [['--version'], ['--help'], ['init', 'shop', '--yes', '--no-install']])
+    asCaller(stack, args, folder)
+  const again = fs.readFileSync(path.join(folder, 'shop/package.json'), 'utf8')
+  if (again !== text) throw new Error(`the installed command makes another package.json: ${again}`)
+  const major = Number(asCaller('-p', ['parseFloat(process.versions.node)'], folder))
+  if (major < 22 !== text.includes('optionalDependencies')) throw new Error(`under Node ${major}: ${text}`)
+  return shop
+}
+
+/** Runs a script on the Node of the caller, which may be too old for a stack. */
+function asCaller(script: string, args: string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync('node', [script, ...args], {
+    cwd,
+    env: callersEnvironment(),
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+  return stdout
+}
+
+function buildsExample(shop: string): void {
+  const folder = path.join(shop, 'orders')
+  fs.cpSync(path.join(root, 'examples/orders'), folder, {
+    recursive: true,
+    filter: (name) => !/\.stack|tsconfig\.json/.test(name),
+  })
+  const config = JSON.parse(fs.readFileSync(path.join(root, 'examples/orders/tsconfig.json'), 'utf8'))
+  config.include = ['src', '.stack/roles.d.ts']
+  fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
+  run(path.join(shop, 'node_modules/@stack/backend/bin/stack.cjs'), ['build', '--project', folder], folder)
+  run(bin('typescript/bin/tsc'), ['-p', folder])
+}
+
+function npm(args: string[], cwd: string, environment: NodeJS.ProcessEnv = env): void {
   const { status, stdout, stderr } = spawnSync('npm', args, {
     cwd,
+    env: environment,
     encoding: 'utf8',
     shell: process.platform === 'win32',
   })

@@ -105,6 +105,16 @@ describe('4.2, 4.4 what grants decide', () => {
     expect(code(() => gateByGrants(gate('orders.refund'), { ...noGrants, permissions }))).toBe(expected)
   })
 
+  it('a rule with a role and a permission asks for both', () => {
+    const both: Gate = { required: true, role: 'staff', permission: 'orders.read', decidedBy: 'route' }
+    const codes = [
+      { roles: ['staff'], permissions: ['orders.read'] },
+      { roles: ['staff'], permissions: [] },
+      { roles: [], permissions: ['orders.read'] },
+    ].map((held) => code(() => gateByGrants(both, { ...noGrants, ...held })))
+    expect(codes).toEqual(['enters', 'forbidden', 'forbidden'])
+  })
+
   it('a role is held by its whole name', () => {
     const staff: Gate = { required: true, role: 'staff', decidedBy: 'route' }
     expect(code(() => gateByGrants(staff, { ...noGrants, roles: ['staff'] }))).toBe('enters')

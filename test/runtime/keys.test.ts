@@ -146,6 +146,24 @@ describe('an outage', () => {
   })
 })
 
+describe('an address that never answers', () => {
+  it('holds a request for five seconds, and no longer', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const source: KeySource = { load: () => new Promise(() => {}), waitUntil() {}, failed() {} }
+    let found: unknown
+    void createKeySet(Date.now)
+      .find('key-1', source)
+      .then((keys) => {
+        found = keys
+      })
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(found).toBe(undefined)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(found).toEqual([])
+  })
+})
+
 describe('a clock that is set back', () => {
   it.each([60_000, 3_600_000])(
     'by %i ms: no flood of tries, and what is due comes within two windows',
@@ -198,6 +216,8 @@ describe('the set itself', () => {
       1,
       {},
       { kty: 'RSA' },
+      { ...first.jwk, kty: 'RSA' },
+      { ...first.jwk, crv: 'P-384' },
       { ...first.jwk, x: 'AAAA' },
       { ...first.jwk, use: 'enc' },
       { ...first.jwk, alg: 'ES384' },

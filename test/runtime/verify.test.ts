@@ -1,7 +1,10 @@
 /** Access tokens that are genuine and current, and those that are not (contract 3.1). */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { Call } from '../../runtime/call.ts'
 import { bearerToken } from '../../runtime/identity/bearer.ts'
+import { identify } from '../../runtime/identity/identify.ts'
 import { createKeySet } from '../../runtime/identity/keys.ts'
+import { userOf } from '../../runtime/identity/user.ts'
 import { isSignedBy, readToken } from '../../runtime/identity/verify.ts'
 import { compact, createIssuer, issuedAt } from '../support/tokens.ts'
 
@@ -12,7 +15,7 @@ const keys = await createKeySet(() => 0).find(undefined, source)
 /** @returns the subject, or the reason of the refusal. */
 async function verdict(
   token: string,
-  expected: { issuer?: string; audience?: string; now?: number } = {},
+  expected: { issuer?: string; audience?: string; ownIssuer?: string; now?: number } = {},
 ): Promise<string> {
   const candidate = readToken(token, { now: issuedAt, ...expected })
   if (typeof candidate === 'string') return candidate
@@ -47,6 +50,7 @@ describe('refused', () => {
     ['nbf that is text', { nbf: '0' }, {}, 'not_yet_valid'],
     ['another typ', {}, { typ: 'dpop+jwt' }, 'wrong_type'],
     ['kid that is a number', {}, { kid: 1 }, 'malformed_header'],
+    ['an unencoded payload', {}, { b64: false }, 'critical_header'],
     ['NUL in a claim', { custom_claims: { a: 'x\u0000' } }, {}, 'unstorable_claims'],
     ['half a surrogate pair in a claim', { custom_claims: { a: ['\ud800'] } }, {}, 'unstorable_claims'],
   ])('%s', async (_what, claims, header, reason) => {
@@ -57,6 +61,7 @@ describe('refused', () => {
   it.each([
     ['alg none', compact({ alg: 'none' }, claims, ''), 'wrong_algorithm'],
     ['HS256', compact({ alg: 'HS256' }, claims), 'wrong_algorithm'],
+    ['a critical extension', compact({ alg: 'ES256', crit: ['x'] }, claims), 'critical_header'],
     ['ES384', compact({ alg: 'ES384' }, claims), 'wrong_algorithm'],
     ['alg in lower case', compact({ alg: 'es256' }, claims), 'wrong_algorithm'],
     ['crit', compact({ alg: 'ES256', crit: ['b64'], b64: false }, claims), 'critical_header'],
@@ -93,6 +98,65 @@ describe('refused', () => {
   it('another key', async () => {
     expect(await verdict(await (await createIssuer()).token())).toBe('bad_signature')
   })
+
+  it('an audience whose name contains the expected one', async () => {
+    const token = await issuer.token({ aud: ['shop-admin'] })
+    expect(await verdict(token, { audience: 'shop' })).toBe('wrong_audience')
+    expect(await verdict(token, { audience: 'shop-admin' })).toBe('usr_1')
+  })
+
+  it('an expiry that is no finite number', () => {
+    const part = (text: string) => Buffer.from(text).toString('base64url')
+    const token = `${part('{"alg":"ES256"}')}.${part('{"sub":"usr_1","exp":1e999}')}.AAAA`
+    expect(readToken(token, { now: issuedAt })).toBe('missing_exp')
+  })
+
+  it('a token of the stack’s own issuer without a session', async () => {
+    const ownIssuer = 'https://stack.example/auth'
+    const of = async (iss: string, session_id: unknown) =>
+      verdict(await issuer.token({ iss, session_id }), { ownIssuer })
+    expect(await of(ownIssuer, 'ses_1')).toBe('usr_1')
+    for (const session of [undefined, '', 7, null]) expect(await of(ownIssuer, session)).toBe('missing_session')
+    expect(await of('https://other.example', undefined)).toBe('usr_1')
+  })
+})
+
+describe('what is kept of tokens', () => {
+  it('is a few headers, however many are forged', () => {
+    const emptied = vi.spyOn(Map.prototype, 'clear')
+    for (let index = 0; index < 40; index++)
+      readToken(compact({ alg: 'ES256', kid: `forged-${index}` }, {}), { now: issuedAt })
+    expect(emptied.mock.calls.length).toBeGreaterThan(1)
+    emptied.mockRestore()
+  })
+})
+
+describe('the caller', () => {
+  it('is anonymous where the check of the token throws, and the log has the reason', async () => {
+    const lines: unknown[] = []
+    const env = {}
+    Object.defineProperty(env, 'AUTH_ISSUER', {
+      get() {
+        throw new Error('broken')
+      },
+      enumerable: true,
+    })
+    const request = new Request('http://x', { headers: { authorization: 'Bearer a.b.c' } })
+    const call = { env, request, log: (...line: unknown[]) => lines.push(line) } as unknown as Call
+    expect(await identify(call)).toBe(null)
+    expect(lines).toEqual([['debug', 'the access token was refused', { reason: 'failed: Error: broken' }]])
+  })
+
+  it.each([
+    [true, true],
+    ['true', false],
+    ['false', false],
+    [1, false],
+    [undefined, false],
+  ])('has a confirmed address where the claim is true: %j', (email_verified, isVerified) => {
+    const claims = { sub: 'usr_1', exp: 0, email_verified }
+    expect(userOf({ claims, role: 'authenticated' }, [], null).emailVerified).toBe(isVerified)
+  })
 })
 
 describe('the header', () => {
@@ -124,6 +188,8 @@ describe('the header', () => {
   })
 
   it('3.3 is refused when it is longer than 8 KiB', () => {
-    expect(read(`Bearer a.b.${'c'.repeat(8200)}`)).toEqual({ reason: 'header_too_long' })
+    const longest = `Bearer a.b.${'c'.repeat(8192 - 11)}`
+    expect(read(longest)).toHaveProperty('token')
+    expect(read(`${longest}c`)).toEqual({ reason: 'header_too_long' })
   })
 })

@@ -1,0 +1,145 @@
+/**
+ * Makes small hostile changes to the code, one at a time, and tells which of them no test notices.
+ *
+ * Usage: npm run mutants [-- room …] [--id part] [--again] [--expected] [--list] [--propose file] [--record [--accept]]
+ */
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Change, choiceOf, keyOf, type Room } from './change.ts'
+import { copyRepository } from './copy.ts'
+import { faultsOfLists, record } from './lists.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { writeTable } from './page.ts'
+import { propose } from './propose.ts'
+import { rooms } from './rooms.ts'
+import { createRunner } from './runner.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const stateFile = path.join(root, '.mutants/outcomes.json')
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    id: { type: 'string' },
+    again: { type: 'boolean', default: false },
+    expected: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    accept: { type: 'boolean', default: false },
+    propose: { type: 'string' },
+    copy: { type: 'string', default: 'default' },
+  },
+})
+
+/** An outcome counts as long as the change, its file and the tests that it names are the same. */
+interface Known extends Outcome {
+  hash: string
+}
+
+function hashOf({ before, after, file, tests }: Change): string {
+  const read = (name: string) => fs.readFileSync(path.join(root, name), 'utf8')
+  const parts = [before, after, read(file), ...tests, ...tests.map((test) => read(choiceOf(test).file))]
+  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
+}
+
+const readState = (): Record<string, Known> =>
+  fs.existsSync(stateFile) ? JSON.parse(fs.readFileSync(stateFile, 'utf8')) : {}
+
+function keep(key: string, outcome: Known): void {
+  fs.mkdirSync(path.dirname(stateFile), { recursive: true })
+  const unfinished = `${stateFile}.${process.pid}`
+  fs.writeFileSync(unfinished, JSON.stringify({ ...readState(), [key]: outcome }, undefined, 1)) // another run may write as well
+  fs.renameSync(unfinished, stateFile)
+}
+
+function chosenRooms(): Room[] {
+  const unknown = positionals.find((name) => !rooms.some((room) => room.name === name))
+  if (unknown !== undefined)
+    throw new Error(`there is no room "${unknown}": there are ${rooms.map(({ name }) => name).join(', ')}`)
+  return rooms
+    .filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    .map((room) => ({ ...room, changes: room.changes.filter(({ id }) => id.includes(flags.id ?? '')) }))
+}
+
+function list(): void {
+  const state = readState()
+  for (const room of chosenRooms())
+    for (const change of room.changes) {
+      const known = state[keyOf(room, change)]
+      const outcome = change.equivalent ? 'equivalent' : known?.hash === hashOf(change) ? known.outcome : 'not run'
+      console.log(`${outcome.padEnd(10)} ${keyOf(room, change)}: ${change.gain}`)
+    }
+}
+
+async function run(): Promise<void> {
+  const chosen = chosenRooms()
+  const copy = copyRepository(root, flags.copy)
+  const runner = createRunner(copy)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void runner.stop().then(() => process.exit(130)))
+  try {
+    for (const room of chosen)
+      for (const change of room.changes) {
+        const key = keyOf(room, change)
+        const hash = hashOf(change)
+        const known = readState()[key]
+        if (change.equivalent || (!flags.again && known?.hash === hash)) continue
+        const outcome = await outcomeOf(room, change, copy, runner, flags.expected)
+        keep(key, { ...outcome, hash })
+        const by = outcome.by ? ` by ${outcome.by}` : ''
+        const why = outcome.outcome === 'invalid' ? ` ${outcome.message}` : ''
+        console.log(`${outcome.outcome.padEnd(9)} ${key} (${outcome.ms} ms)${by}${why}`)
+      }
+  } finally {
+    await runner.stop()
+  }
+  summarise(chosen)
+}
+
+function summarise(chosen: readonly Room[]): void {
+  const state = readState()
+  for (const room of chosen)
+    for (const change of room.changes) {
+      const known = state[keyOf(room, change)]
+      if (known?.outcome === 'survived' && !change.equivalent)
+        console.log(
+          `\n${keyOf(room, change)} survived: ${change.gain}\n  ${change.file}\n- ${change.before}\n+ ${change.after}`,
+        )
+    }
+  if (flags.id === undefined) writeTable(root, rooms, current(state))
+}
+
+/** The outcomes of changes as they are now. */
+function current(state: Record<string, Known>): Record<string, Outcome> {
+  return Object.fromEntries(
+    rooms.flatMap((room) =>
+      room.changes.flatMap((change) => {
+        const known = state[keyOf(room, change)]
+        return known && known.hash === hashOf(change) ? [[keyOf(room, change), known] as const] : []
+      }),
+    ),
+  )
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return
+  console.error(faults.join('\n'))
+  process.exit(1)
+}
+
+/** Records how much each deciding file decides. Without `--accept` it refuses where a file owes a change. */
+function recordCounts(): void {
+  const owing = record(root, flags.accept)
+  if (flags.accept) console.log(owing.join('\n'))
+  else refuse(owing)
+}
+
+if (flags.propose !== undefined) propose(root, flags.propose)
+else if (flags.record) recordCounts()
+else if (flags.list) list()
+else {
+  refuse(faultsOfLists(root).filter((fault) => !fault.includes('were recorded')))
+  await run()
+}
