@@ -1,5 +1,7 @@
 /** Every operation of the accounts themselves as a row of the kind of `surface.ts`: what leads to a call that succeeds, and its refusals. */
+import { iosApp } from './attestations.ts'
 import { Authenticator } from './authenticator.ts'
+import { enrolDevice } from './devices.ts'
 import { arrive, challengeOf, type mockIssuers, newVerifier, returnUri, startPath } from './providers.ts'
 import type { Person } from './stack.ts'
 import { type Make, type Row, type SurfaceCall, type World, withSettings } from './surface.ts'
@@ -91,6 +93,7 @@ async function assertion(world: AccountWorld, key: Authenticator) {
 }
 
 const begun = { redirect_to: back, code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
+const withApp = (make: Flow) => withSettings<AccountWorld>({ device_apps: [iosApp] }, make)
 const listed = (make: Flow) => withSettings<AccountWorld>({ redirect_allow_list: [back] }, make)
 
 /** A code of sign-in by phone, for the provider that is open meanwhile. */
@@ -131,6 +134,41 @@ export const accountFlows: Record<string, AccountRow> = {
     refusals: { invalid_request: by(() => ({ json: { document: '' } })) },
   },
   'consents.withdraw': { status: 204, happy: by(() => ({ values: { document: 'terms' } })) },
+  'devices.challenge': {
+    status: 200,
+    happy: withApp(by(() => ({ json: { platform: 'ios', application_key: 'shop' } }))),
+    refusals: { invalid_request: by(() => ({ json: { platform: 'watch', application_key: 'shop' } })) },
+  },
+  'devices.enrol': {
+    status: 201,
+    neverSucceeds: 'the roots of the attestations are pinned',
+    happy: () => ({}),
+    refusals: {
+      attestation_refused: withApp(
+        by(async (world, { token }) => {
+          const { json } = await post(
+            world,
+            '/auth/devices/challenge',
+            { platform: 'ios', application_key: 'shop' },
+            token,
+          )
+          return { json: { application_key: 'shop', challenge: json.challenge, attestation: 'AAAA' } }
+        }),
+      ),
+    },
+  },
+  'devices.list': {
+    status: 200,
+    happy: by(async (world, person) => {
+      await enrolDevice(world.stack, person)
+      return {}
+    }),
+  },
+  'devices.remove': {
+    status: 204,
+    happy: by(async (world, person) => ({ values: { id: (await enrolDevice(world.stack, person)).id } })),
+    refusals: { device_not_found: by(() => ({ values: { id: 'dev_unknown' } })) },
+  },
   'discovery.openid': { status: 200, happy: () => ({}) },
   'discovery.oauth': { status: 200, happy: () => ({}) },
   'emails.confirm': {

@@ -16,6 +16,7 @@ const patterns: [RegExp, string][] = [
   [/\b(usr|ses|fac|aud|req|msg|dlv|dev|chl|wac)_[0-9A-HJKMNP-TV-Z]{26}\b/g, '$1_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
   [/\b(chl|wac)_[\w-]{20,}/g, '$1_ZXhhbXBsZQ'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '2026-01-31T12:00:00.000Z'],
+  [/\bsrk_[\w-]+/g, 'srk_ZXhhbXBsZQ'],
   [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl'],
   [/\brt_[\w-]+/g, 'rt_cmVmcmVzaCB0b2tlbg'],
   [/\b(person|role)-[0-9a-z]+(?:-[0-9a-z]+)*/g, '$1'],

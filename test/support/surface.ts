@@ -5,8 +5,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { vi } from 'vitest'
 import { addressOf } from '../../src/wire/address.ts'
+import { newId } from '../../src/wire/ids.ts'
 import * as operations from '../../src/wire/operations.ts'
 import { longestVault } from '../../src/wire/secrets.ts'
+import { enrolDevice } from './devices.ts'
 import type { Administration } from './management.ts'
 import type { Answer, CallOptions, TestStack } from './stack.ts'
 
@@ -54,6 +56,8 @@ export type Make<W extends World = World> = (world: W) => SurfaceCall | Promise<
 export interface Row<W extends World = World> {
   /** Status of the call that succeeds. */
   status: number
+  /** Why no test can have the call succeed. Its examples are then its refusals. */
+  neverSucceeds?: string
   happy: Make<W>
   /**
    * The code of the 404 for each parameter of the path whose value names nothing. `absolute`: the call succeeds, because it states how
@@ -125,6 +129,17 @@ async function session({ stack }: World): Promise<{ id: string; session: string 
   })
   const rows = await stack.sql<{ id: string }>('select id from auth.sessions where user_id = $1', [id])
   return { id, session: rows[0]!.id }
+}
+
+/** A delivery of a webhook that records them. */
+async function delivery({ stack }: World): Promise<string> {
+  const id = newId('dlv_')
+  await stack.sql(
+    `insert into webhooks.deliveries (id, webhook, request_id, received_at, search, headers, event, outcome, status, duration_ms)
+     values ($1, 'payments', $2, now(), '', '{"content-type":"application/json"}', 'invoice.paid', 'handled', 200, 12)`,
+    [id, newId('req_')],
+  )
+  return id
 }
 
 async function role({ admin }: World): Promise<string> {
@@ -285,7 +300,51 @@ export const surface: Record<string, Row> = {
     },
     unknown: nobody,
   },
+  'deliveries.list': {
+    status: 200,
+    happy: async (world) => {
+      await delivery(world)
+      return { query: 'webhook=payments&limit=1' }
+    },
+    refusals: { ...listed(), invalid_request: () => ({ query: 'outcome=lost' }) },
+  },
+  'deliveries.read': {
+    status: 200,
+    happy: async (world) => ({ values: { id: await delivery(world) } }),
+    unknown: { id: 'delivery_not_found' },
+  },
+  'devices.listAll': {
+    status: 200,
+    happy: async (world) => {
+      const person = await world.stack.signUp()
+      await enrolDevice(world.stack, person)
+      return { query: `user_id=${person.id}` }
+    },
+    refusals: listed(),
+  },
+  'devices.revoke': {
+    status: 200,
+    happy: async (world) => {
+      const device = await enrolDevice(world.stack, await world.stack.signUp())
+      return { values: { id: device.id } }
+    },
+    unknown: { id: 'device_not_found' },
+  },
+  'keys.list': { status: 200, happy: () => ({}) },
   'keys.rotateSigning': { status: 200, happy: () => ({}) },
+  'keys.rotateClaims': {
+    status: 200,
+    happy: () => ({ json: { overlap_seconds: 3_600 } }),
+    refusals: { invalid_request: () => ({ json: { overlap_seconds: -1 } }) },
+  },
+  'keys.rotateServiceRole': {
+    status: 200,
+    happy: ({ stack }) => ({
+      json: { overlap_seconds: 3_600 },
+      undo: () => stack.sql('delete from auth.service_role_keys'),
+    }),
+    refusals: { invalid_request: () => ({ json: { overlap_seconds: -1 } }) },
+  },
   'messages.send': {
     status: 202,
     happy: () => ({ json: { to: address(), ...receipt } }),
@@ -527,6 +586,7 @@ export const surface: Record<string, Row> = {
     },
     unknown: { ...nobody, role: 'role_not_defined' },
   },
+  'sealing.rotate': { status: 200, happy: () => ({}) },
   'sessions.listAll': {
     status: 200,
     happy: async (world) => ({ query: `user_id=${(await session(world)).id}&limit=1` }),

@@ -58,7 +58,7 @@ export class DevicesController {
     @Body(enrolment) { application_key: applicationKey, challenge, ...proof }: v.InferOutput<typeof enrolment>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response | HttpError> {
+  ): ReturnType<Enrolment['finish']> {
     const admitted = await this.enrolment.admit()
     const { userId, settings, environments } = admitted
     const platform = proof.attestation ? 'ios' : 'android'

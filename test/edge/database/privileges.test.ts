@@ -54,8 +54,8 @@ const allowed: Record<string, Allowed> = {
   },
   // beside its own schema, of which it owns everything but `repair_logins`
   auth_admin: {
-    schemas: { auth: 'create usage', stack: 'usage' },
-    relations: { 'stack.audit': 'insert select', 'stack.migrations': 'select' },
+    schemas: { auth: 'create usage', stack: 'usage', webhooks: 'usage' },
+    relations: { 'stack.audit': 'insert select', 'stack.migrations': 'select', 'webhooks.deliveries': 'select' },
     columns: {},
     functions: ['auth.repair_logins()', 'stack.prune_audit(integer)'],
   },
