@@ -1,16 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  type HttpError,
-  OptionalUser,
-  Param,
-  Post,
-  Req,
-  RequestId,
-  type UserT,
-} from '@stack/backend'
+import { Body, Controller, Delete, Get, OptionalUser, Param, Post, Req, RequestId, type UserT } from '@stack/backend'
 import type * as v from 'valibot'
 import type { DeviceApp } from '../../wire/device-apps.ts'
 import type { Settings } from '../../wire/settings.ts'

@@ -16,7 +16,15 @@ const logins = ['stack_backend', 'stack_backend_service', 'stack_auth'] as const
 const schemas = ['auth', 'webhooks', 'stack']
 
 /** What a request learns of itself (contract 5.2, 5.3). */
-const ofRequest = ['auth.has_permission(text)', 'auth.jwt()', 'auth.request_context(text)', 'auth.uid()']
+const ofRequest = [
+  'auth.claim_assertion(text,text,bigint)',
+  'auth.has_permission(text)',
+  'auth.jwt()',
+  'auth.request_context(text)',
+  'auth.request_context(text,text)',
+  'auth.see_device(text)',
+  'auth.uid()',
+]
 
 interface Allowed {
   /** Privileges of each schema. */
@@ -55,7 +63,12 @@ const allowed: Record<string, Allowed> = {
   // beside its own schema, of which it owns everything but `repair_logins`
   auth_admin: {
     schemas: { auth: 'create usage', stack: 'usage', webhooks: 'usage' },
-    relations: { 'stack.audit': 'insert select', 'stack.migrations': 'select', 'webhooks.deliveries': 'select' },
+    relations: {
+      'auth.device_environments': 'references select',
+      'stack.audit': 'insert select',
+      'stack.migrations': 'select',
+      'webhooks.deliveries': 'select',
+    },
     columns: {},
     functions: ['auth.repair_logins()', 'stack.prune_audit(integer)'],
   },
@@ -134,7 +147,9 @@ describe('the catalog', () => {
        union all select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'auth'::regnamespace
          and pg_get_userbyid(p.proowner) <> 'auth_admin'`,
     )
-    expect(foreign.map(({ name }) => name)).toEqual(['auth.repair_logins()'])
+    const names = foreign.map(({ name }) => name).sort()
+    // the environments decide whether debug devices count, and the owner alone writes them
+    expect(names).toEqual(['auth.device_environments', 'auth.device_environments_pkey', 'auth.repair_logins()'])
     const owned = await shop.sql<{ name: string }>(
       `select oid::regclass::text as name from pg_class where pg_get_userbyid(relowner) = 'auth_admin'
          and relnamespace <> 'auth'::regnamespace and relnamespace::regnamespace::text not like 'pg_%'`,
@@ -149,7 +164,13 @@ describe('the catalog', () => {
       [schemas],
     )
     // no role but the owner has a privilege on these, or the role bypasses row-level security
-    const closed = ['stack.login_verifiers', 'stack.migrations', 'webhooks.deliveries', 'webhooks.seen']
+    const closed = [
+      'auth.device_environments',
+      'stack.login_verifiers',
+      'stack.migrations',
+      'webhooks.deliveries',
+      'webhooks.seen',
+    ]
     expect(open.map(({ name }) => name)).toEqual(closed)
   })
 

@@ -4,6 +4,7 @@
  */
 import * as fs from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { stackFiles } from '../../../local/files.ts'
 import type { RouteTable } from '../../../runtime/table.ts'
 import { errorCodes } from '../../../src/wire/envelope.ts'
 import { administer } from '../../support/management.ts'
@@ -50,7 +51,7 @@ let [guest, person, removed, acting] = ['', '', '', '']
 const refused: Record<number, string> = {}
 
 beforeAll(async () => {
-  const table = JSON.parse(fs.readFileSync(`${shop.root}/.stack/auth/table.json`, 'utf8')) as RouteTable
+  const table = JSON.parse(fs.readFileSync(`${stackFiles(shop.root).auth}/table.json`, 'utf8')) as RouteTable
   for (const { method, path, gate } of table.routes) if (gate.serviceRole === 'key') keyAlone.add(`${method} ${path}`)
   guest = (await shop.call('/auth/anonymous', { method: 'POST' })).json.access_token
   person = (await shop.signUp()).token
