@@ -31,11 +31,12 @@ import { hashPassword, importedHash, requirePasswordFits } from '../passwords/ha
 import { Passwords } from '../passwords/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import type { JsonResponse } from '../shared/answer.ts'
 import { authError } from '../shared/errors.ts'
 import { phoneNumber } from '../shared/fields.ts'
 import { filterFault, type Listed, pageOf, requireOneOf } from '../shared/list.ts'
 import { Users } from '../users/rows.ts'
-import { AccountExport } from './export.ts'
+import { AccountExport, type ExportedAccount } from './export.ts'
 import { type Account, Accounts, type RevokedCredentials } from './rows.ts'
 import { type AccountChange, accountChange, type NewAccount, newAccount, passwordReset } from './schemas.ts'
 
@@ -159,16 +160,15 @@ export class AccountsController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ExportedAccount>> {
     const document = await this.exports.of(await this.found(id))
     await this.note('user.exported', id, administering(operator, request, requestId))
-    return new Response(JSON.stringify(document, null, 2), {
-      headers: {
-        'content-type': 'application/json',
-        'content-disposition': `attachment; filename="${id}.json"`,
-        'cache-control': 'no-store',
-      },
-    })
+    const headers = {
+      'content-type': 'application/json',
+      'content-disposition': `attachment; filename="${id}.json"`,
+      'cache-control': 'no-store',
+    }
+    return new Response(JSON.stringify(document, null, 2), { headers }) as JsonResponse<ExportedAccount>
   }
 
   /**

@@ -5,6 +5,7 @@ import { Audit } from '../audit/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { base64url } from '../shared/base64url.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
@@ -93,7 +94,7 @@ export class Enrolment {
     { platform, applicationKey }: { platform: DevicePlatform; applicationKey: string },
     attested: Attested | Refused,
     client: ClientInfo,
-  ): Promise<Response | HttpError> {
+  ): Promise<JsonResponse<ReturnType<typeof shown>> | HttpError> {
     const about = { userId, platform, applicationKey, client }
     if ('reason' in attested) return this.refuse(about, attested.reason)
     if (attested.chainSerials.length > 0 && platform === 'android') await this.revocations.refresh()
@@ -111,16 +112,16 @@ export class Enrolment {
     }
     await this.note('device.enrolled', about, added.id, { details })
     for (const id of surplus) await this.note('device.revoked', about, id, { reason: 'too_many' })
-    return Response.json(shown(added), { status: 201 })
+    return jsonResponse(shown(added), { status: 201 })
   }
 
   /** The key is known: the same user gets the same answer again, because the first one may be lost. */
-  private async again(about: About, keyId: string): Promise<Response | HttpError> {
+  private async again(about: About, keyId: string): Promise<JsonResponse<ReturnType<typeof shown>> | HttpError> {
     const known = await this.devices.byKey(keyId)
     if (known?.user_id !== about.userId) throw authError('device_key_taken')
     // a challenge lives for ten minutes, in which a device that was removed must not come back with the same attestation
     if (known.revoked_at) return this.refuse(about, 'key_revoked')
-    return Response.json(shown(known))
+    return jsonResponse(shown(known), {})
   }
 
   private async refuse(about: About, reason: string): Promise<HttpError> {

@@ -1,16 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  type HttpError,
-  OptionalUser,
-  Param,
-  Post,
-  Req,
-  RequestId,
-  type UserT,
-} from '@stack/backend'
+import { Body, Controller, Delete, Get, OptionalUser, Param, Post, Req, RequestId, type UserT } from '@stack/backend'
 import type * as v from 'valibot'
 import type { DeviceApp } from '../../wire/device-apps.ts'
 import type { Settings } from '../../wire/settings.ts'
@@ -58,7 +46,7 @@ export class DevicesController {
     @Body(enrolment) { application_key: applicationKey, challenge, ...proof }: v.InferOutput<typeof enrolment>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response | HttpError> {
+  ): ReturnType<Enrolment['finish']> {
     const admitted = await this.enrolment.admit()
     const { userId, settings, environments } = admitted
     const platform = proof.attestation ? 'ios' : 'android'
