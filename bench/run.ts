@@ -5,6 +5,7 @@ import { benchBuild } from './build/index.ts'
 import { benchCli } from './cli/index.ts'
 import { benchDevices } from './devices/index.ts'
 import { benchRequests } from './requests/index.ts'
+import { benchServe } from './serve/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
 const benches: Record<string, () => Promise<void>> = {
@@ -14,6 +15,7 @@ const benches: Record<string, () => Promise<void>> = {
   cli: benchCli,
   devices: benchDevices,
   requests: benchRequests,
+  serve: benchServe,
   webhooks: benchWebhooks,
 }
 

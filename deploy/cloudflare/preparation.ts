@@ -1,4 +1,4 @@
-/** What a push does before it asks any server: the build, the limits of the plan, and wrangler's rehearsal. */
+/** The steps of a push that need no server: the build, the limits of the plan, and the rehearsal. */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -91,6 +91,9 @@ describe.each(named)('stack %s', (name, verb) => {
       limit: '1',
       outcome: 'handled',
       timeout: '5',
+      plan: 'free',
+      'new-keys': 'claims',
+      wait: '5',
     }
     for (const { long, flags } of valued(verb)) {
       const value = values[long!.slice(2)] ?? 'value'
