@@ -58,7 +58,7 @@ const encoder = new TextEncoder()
 const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /** @returns `undefined` for a point that does not lie on the curve. */
-async function importPoint(point: Bytes): Promise<CryptoKey | undefined> {
+export async function importPoint(point: Bytes): Promise<CryptoKey | undefined> {
   try {
     return await crypto.subtle.importKey('raw', point, ecdsa, false, ['verify'])
   } catch {
@@ -77,7 +77,11 @@ async function digestText(bytes: Uint8Array): Promise<string> {
 type Claims = Pick<DeviceProof, 'rpIdHash' | 'facts'>
 
 /** @returns what the assertion itself says, where the key has signed the text. @throws CborFault, DerFault */
-async function signedBy(key: CryptoKey, { form, proof }: DeviceAssertion, text: Bytes): Promise<Claims | undefined> {
+export async function signedBy(
+  key: CryptoKey,
+  { form, proof }: DeviceAssertion,
+  text: Bytes,
+): Promise<Claims | undefined> {
   if (form === 'es256') {
     const isSigned = await crypto.subtle.verify(ecdsa, key, rawSignature(proof), text)
     return isSigned ? { rpIdHash: null, facts: {} } : undefined

@@ -192,12 +192,9 @@ export async function isSignedBy(certificate: Certificate, { spki, kind }: Publi
 }
 
 /** @returns `undefined` for a key that is none, like a point off the curve. */
-async function importSpki(
-  spki: Bytes,
-  algorithm: Parameters<SubtleCrypto['importKey']>[2],
-): Promise<CryptoKey | undefined> {
+async function importSpki(spki: Bytes, algorithm: { name: string; hash?: string; namedCurve?: string }) {
   try {
-    return await crypto.subtle.importKey('spki', spki, algorithm, false, ['verify'])
+    return await crypto.subtle.importKey('spki', spki, algorithm as typeof rsa, false, ['verify'])
   } catch {
     return undefined
   }

@@ -500,6 +500,23 @@ describe('a debug device', () => {
     }
   })
 
+  it('is enrolled elsewhere with a token of 30 days at most, which is kept as a digest and audited', async () => {
+    const issue = (days: unknown) => admin.call('POST', '/debug-device-tokens', { days, label: 'a pipeline' })
+    for (const days of [0, 31, 1.5, '7']) expect((await issue(days)).status).toBe(400)
+    const { status, json } = await issue(30)
+    expect([status, json.token]).toEqual([201, expect.stringMatching(/^ddt_[A-Za-z0-9_-]{43}$/)])
+    const rows = await stack.sql('select * from auth.debug_device_tokens')
+    expect(JSON.stringify(rows)).not.toContain(json.token)
+    expect((await admin.call('DELETE', `/debug-device-tokens/${json.id}`)).status).toBe(204)
+    expect(await stack.sql('select from auth.debug_device_tokens')).toEqual([])
+    expect((await eventsOf(json.id)).map(([event]) => event)).toEqual([
+      'device.debug_token_issued',
+      'device.debug_token_revoked',
+    ])
+    const late = `insert into auth.debug_device_tokens (id, digest, expires_at) values ('x', 'x', now() + interval '31 days')`
+    await expect(stack.sql(late)).rejects.toMatchObject({ code: '23514' })
+  })
+
   it('gets a sentence where the stack refuses', async () => {
     await expect(enrolDebugDevice({ baseUrl: stack.url, accessToken: 'a.b.c' })).rejects.toThrow('unauthorized')
     await expect(enrolDebugDevice({ baseUrl: `${stack.url}/elsewhere`, accessToken: 'a.b.c' })).rejects.toThrow(
