@@ -2,6 +2,7 @@
 import { auth } from './auth/verbs.ts'
 import { completion } from './completion/verbs.ts'
 import { cron } from './cron/verbs.ts'
+import { devices } from './devices/verbs.ts'
 import { environments } from './environments/verbs.ts'
 import { init } from './init/verbs.ts'
 import { link } from './link/verbs.ts'
@@ -10,6 +11,7 @@ import { project } from './project/verbs.ts'
 import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
+import { serve } from './serve/verbs.ts'
 import type { Group } from './shared/verb.ts'
 import { token } from './token/verbs.ts'
 import { webhooks } from './webhooks/verbs.ts'
@@ -18,6 +20,7 @@ export const groups: readonly Group[] = [
   project,
   init,
   push,
+  serve,
   environments,
   link,
   auth,
@@ -25,6 +28,7 @@ export const groups: readonly Group[] = [
   operators,
   secret,
   token,
+  devices,
   webhooks,
   cron,
   completion,

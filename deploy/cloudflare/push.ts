@@ -140,8 +140,11 @@ interface Prepared {
 
 async function prepare(options: PushOptions, { configuration, account, zone }: Situation): Promise<Prepared> {
   const { root, project, roles, environment, ref, baseUrl, plan, databaseUrl, say } = options
-  const built = await buildBoth(root, project, roles, plan)
+  const hasDebugDevices = project.environments[environment]?.debugDevices === true
+  const built = await buildBoth(root, project, roles, plan, hasDebugDevices)
   say(buildText(built))
+  if (hasDebugDevices)
+    say('devices    this environment takes debug devices: a key of theirs proves nothing about a device')
   const deployment: Deployment = {
     ...{ root, project: project.project, environment, ref, baseUrl, configuration, plan, account, zone },
     tables: { auth: built.auth.table, backend: built.backend.table },

@@ -22,7 +22,7 @@ function sources(folder: string): string[] {
     .map((name) => path.posix.join(folder, name.split(path.sep).join('/')))
 }
 
-const rooms = ['src/wire', 'src/sdk', 'src/auth', 'runtime', 'build', 'local', 'deploy', 'cli']
+const rooms = ['src/wire', 'src/sdk', 'src/auth', 'src/auth-debug', 'runtime', 'build', 'local', 'deploy', 'cli']
 const files = rooms.flatMap(sources)
 const imports = files.flatMap(importsOf)
 
@@ -97,6 +97,7 @@ const allowed: Record<string, string[]> = {
     'uqr',
     'valibot',
   ],
+  'src/auth-debug': ['@stack/backend', 'src/auth', 'src/wire', 'valibot'],
   runtime: [
     'src/sdk/scope.ts',
     'src/sdk/errors.ts',
@@ -107,7 +108,7 @@ const allowed: Record<string, string[]> = {
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
-  deploy: ['build', 'local', 'src/wire', 'pg', 'smol-toml', 'node'],
+  deploy: ['build', 'local', 'src/wire', 'pg', 'esbuild', 'smol-toml', 'node', 'aws4fetch', 'cloudflare:workers'],
   cli: ['build', 'local', 'deploy', 'src/wire', 'commander', 'node'],
 }
 
@@ -160,6 +161,7 @@ describe('directions', () => {
       'cli/cron/list.ts',
       'cli/project/ready.ts',
       'cli/project/start.ts',
+      'cli/serve/serve.ts',
       'cli/shared/local-stack.ts',
       'cli/webhooks/deliveries.ts',
       'cli/webhooks/keys.ts',
