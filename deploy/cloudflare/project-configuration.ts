@@ -61,7 +61,7 @@ export function readProjectConfiguration(root: string, environment: string): Pro
     ...(typeof account === 'string' ? { account } : {}),
     variables: of(false),
     authVariables: of(true),
-    settings: Object.fromEntries(Object.entries(all).filter(([name]) => !own.has(name))),
+    settings: settingsOf(root, all),
     notes:
       date === undefined || date === compatibilityDate
         ? []
@@ -69,6 +69,14 @@ export function readProjectConfiguration(root: string, environment: string): Pro
             `wrangler.toml names the compatibility date ${String(date)}: the stack is built, tested and deployed for ${compatibilityDate}`,
           ],
   }
+}
+
+/** The configuration of a push is in another folder, so a path of the project becomes absolute. */
+function settingsOf(root: string, all: Record<string, unknown>): Record<string, unknown> {
+  const settings = Object.fromEntries(Object.entries(all).filter(([name]) => !own.has(name)))
+  const { assets } = settings
+  if (!isTable(assets) || typeof assets['directory'] !== 'string') return settings
+  return { ...settings, assets: { ...assets, directory: path.resolve(root, assets['directory']) } }
 }
 
 function parsed(file: string): Record<string, unknown> {
