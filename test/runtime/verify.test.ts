@@ -113,7 +113,8 @@ describe('refused', () => {
 
   it('a token of the stack’s own issuer without a session', async () => {
     const ownIssuer = 'https://stack.example/auth'
-    const of = async (iss: string, session_id: unknown) => verdict(await issuer.token({ iss, session_id }), { ownIssuer })
+    const of = async (iss: string, session_id: unknown) =>
+      verdict(await issuer.token({ iss, session_id }), { ownIssuer })
     expect(await of(ownIssuer, 'ses_1')).toBe('usr_1')
     for (const session of [undefined, '', 7, null]) expect(await of(ownIssuer, session)).toBe('missing_session')
     expect(await of('https://other.example', undefined)).toBe('usr_1')

@@ -77,7 +77,8 @@ export function createRunner(copy: Copy): Runner {
       child!.send(order)
       const answer = await promise
       clearTimeout(timer)
-      const isBroken = answer.outcome === 'timeout' || answer.outcome === 'lost' || (answer.outcome === 'failed' && answer.test === '')
+      const isBroken =
+        answer.outcome === 'timeout' || answer.outcome === 'lost' || (answer.outcome === 'failed' && answer.test === '')
       if (isBroken) await stop()
       return answer
     },
