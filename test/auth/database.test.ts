@@ -2,7 +2,6 @@
  * The database of the auth module without a worker: who may do what in it, and the functions that decide (contract 5.1, 5.3, 5.7, 9).
  * The migrations run in a real Postgres.
  */
-import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installKeys } from '../../local/logins.ts'
 import { migrate, setsOf } from '../../local/migrate.ts'
 import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import { signatureOf as sign, soon } from '../support/claims-signature.ts'
 
 const password = 'local'
 const claimsKey = 'the key of the claims'
@@ -241,12 +241,7 @@ describe('5.1, 5.7 grants', () => {
   })
 })
 
-/** Unix time in seconds. */
-const soon = () => Math.ceil(Date.now() / 1000) + 60
-
-function signatureOf(claims: string, expiry: number, key = claimsKey): string {
-  return `${expiry}.${createHmac('sha256', key).update(`${expiry}.${claims}`).digest('hex')}`
-}
+const signatureOf = (claims: string, expiry: number, key = claimsKey) => sign(claims, key, expiry)
 
 /** Binds claims as the runtime does. */
 async function bound<T>(
