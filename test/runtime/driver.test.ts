@@ -72,10 +72,8 @@ class FakeClient {
 vi.mock('cloudflare:sockets', () => ({ connect: () => ({}) }))
 const held = vi.hoisted(() => ({ Client: undefined as unknown }))
 vi.mock('@neondatabase/serverless', () => ({
-  Client: class {
-    constructor() {
-      return new (held.Client as typeof FakeClient)()
-    }
+  get Client() {
+    return held.Client
   },
   types: { getTypeParser: () => (text: string) => text },
 }))
