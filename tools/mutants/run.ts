@@ -78,6 +78,7 @@ async function run(): Promise<void> {
   const chosen = chosenRooms()
   const copy = copyRepository(root, flags.copy)
   const runner = createRunner(copy)
+  const sound = new Set<string>()
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void runner.stop().then(() => process.exit(130)))
   try {
@@ -88,7 +89,7 @@ async function run(): Promise<void> {
         const known = readState()[key]
         if (change.equivalent || (!flags.again && known?.hash === hash)) continue
         if (flags.cheap && choiceOf(change.tests[0]!).file.startsWith('test/edge/')) continue
-        const outcome = await outcomeOf(room, change, copy, runner, flags.expected)
+        const outcome = await outcomeOf(room, change, copy, runner, flags.expected, sound)
         keep(key, { ...outcome, hash })
         const by = outcome.by ? ` by ${outcome.by}` : ''
         const why = outcome.outcome === 'invalid' ? ` ${outcome.message}` : ''
