@@ -39,8 +39,9 @@ interface Known extends Outcome {
   hash: string
 }
 
-function hashOf({ before, after, file, tests }: Change): string {
-  const read = (name: string) => fs.readFileSync(path.join(root, name), 'utf8')
+/** @param folder the repository, or the copy in which the tests run: the user may edit files meanwhile. */
+function hashOf({ before, after, file, tests }: Change, folder: string): string {
+  const read = (name: string) => fs.readFileSync(path.join(folder, name), 'utf8')
   const parts = [before, after, read(file), ...tests, ...tests.map((test) => read(choiceOf(test).file))]
   return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
 }
@@ -69,7 +70,11 @@ function list(): void {
   for (const room of chosenRooms())
     for (const change of room.changes) {
       const known = state[keyOf(room, change)]
-      const outcome = change.equivalent ? 'equivalent' : known?.hash === hashOf(change) ? known.outcome : 'not run'
+      const outcome = change.equivalent
+        ? 'equivalent'
+        : known?.hash === hashOf(change, root)
+          ? known.outcome
+          : 'not run'
       console.log(`${outcome.padEnd(10)} ${keyOf(room, change)}: ${change.gain}`)
     }
 }
@@ -85,7 +90,7 @@ async function run(): Promise<void> {
     for (const room of chosen)
       for (const change of room.changes) {
         const key = keyOf(room, change)
-        const hash = hashOf(change)
+        const hash = hashOf(change, copy.root)
         const known = readState()[key]
         if (change.equivalent || (!flags.again && known?.hash === hash)) continue
         if (flags.cheap && choiceOf(change.tests[0]!).file.startsWith('test/edge/')) continue
@@ -120,7 +125,7 @@ function current(state: Record<string, Known>): Record<string, Outcome> {
     rooms.flatMap((room) =>
       room.changes.flatMap((change) => {
         const known = state[keyOf(room, change)]
-        return known && known.hash === hashOf(change) ? [[keyOf(room, change), known] as const] : []
+        return known && known.hash === hashOf(change, root) ? [[keyOf(room, change), known] as const] : []
       }),
     ),
   )
