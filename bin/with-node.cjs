@@ -42,7 +42,7 @@ function packageFolder(name) {
 }
 
 function scriptOf(tool) {
-  if (/[\\/]/.test(tool)) return path.resolve(packageRoot, tool)
+  if (/[\\/]/.test(tool)) return existsSync(tool) ? path.resolve(tool) : path.resolve(packageRoot, tool)
   const folder = packageFolder(tool) ?? packageFolder(`@${tool}js/${tool}`)
   if (!folder) fail(`"${tool}" is not installed: run npm ci`)
   const { bin } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -79,10 +79,11 @@ function endWithParent(end) {
   timer.unref()
 }
 
-function run(tool, args) {
+/** @param runsOnAny whether the script runs on every Node, so that no newer one is looked for. */
+function run(tool, args, runsOnAny = false) {
   const script = scriptOf(tool)
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) {
+  if (runsOnAny || major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) {
     process.argv = [process.argv[0], script, ...args]
     endWithParent(() => process.kill(process.pid, 'SIGTERM'))
     import(pathToFileURL(script).href).catch((error) => {

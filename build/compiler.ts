@@ -103,11 +103,11 @@ export class Compiler {
   /** @param touched absolute paths of all files that have changed since the previous check. */
   check(touched?: ReadonlySet<string>): { refusals: Refusal[]; linked: Linked | undefined } {
     if (touched) this.#program.refresh(touched)
-    const { reserved, administered, project, databaseRoles, maxBodyBytes, rpc = [], isLast } = this.#options
+    const { reserved, administered, project, databaseRoles, maxBodyBytes, rpc = [], keys, isLast } = this.#options
     const application = applicationOf(this.#read())
     const found = checkApplication(application, { reserved, administered, roles: project?.roles ?? [] })
     const refusals = found.map((one) => located(one, this.#program))
-    const linked = hasError(refusals) ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc })
+    const linked = hasError(refusals) ? undefined : link(application, { databaseRoles, maxBodyBytes, rpc, keys })
     if (linked && isLast) {
       this.#program.sources.trim()
       this.#read = createReader(this.#program) // Frees the declarations that the old reader remembers.

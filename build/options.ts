@@ -20,13 +20,21 @@ export interface BuildOptions {
   /** Path prefixes below which every route must declare `serviceRole`. Only the auth module has any (contract 4.6). */
   administered?: readonly string[]
   /** Methods that other workers may call through a service binding (contract 9.9). A worker that offers any has no mirror of the vault. */
-  rpc?: readonly { class: string; method: string }[]
+  rpc?: readonly ProviderMethod[]
+  /** Methods that the worker itself calls for its keys. Only the auth module has them (contract 9.15). */
+  keys?: { accepts: ProviderMethod; current: ProviderMethod }
   /** Modules of Node that packages may import without the prefix `node:`. A project has none: its refusal names the import. */
   nodeModules?: readonly string[]
   /** The project's name and declared roles. Absent for the auth module, which gets no documents. */
   project?: { name: string; roles: readonly DeclaredRole[] } | undefined
   /** Largest compressed size of the worker in KiB. No limit where it is absent. */
   budgetKib?: number
+}
+
+/** A method of a class that a module lists in `providers`. */
+export interface ProviderMethod {
+  class: string
+  method: string
 }
 
 export interface Built {

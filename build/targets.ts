@@ -47,5 +47,9 @@ export function authTarget(out: string): BuildOptions {
       { class: 'VaultMirror', method: 'mirrorSecrets' },
       { class: 'LoginRepair', method: 'repairLogins' },
     ],
+    keys: {
+      accepts: { class: 'ServiceRoleKeys', method: 'accepts' },
+      current: { class: 'ClaimsKeys', method: 'current' },
+    },
   }
 }

@@ -1,12 +1,13 @@
 /** The command `stack`: argv in, an exit code out. */
-import { enableCompileCache } from 'node:module'
+import nodeModule from 'node:module'
 import path from 'node:path'
 import { CommanderError } from 'commander'
 import { createProgram } from './program.ts'
 import { exitCodes, Failure } from './shared/failure.ts'
 
 // Modules that load late, TypeScript above all, are compiled once for all runs. A folder that cannot be written is ignored.
-enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/stack'))
+// Node 20, on which `init` and help run too, has no such cache.
+nodeModule.enableCompileCache?.(path.join(import.meta.dirname, '../node_modules/.cache/stack'))
 
 try {
   const [word, ...typed] = process.argv.slice(2)

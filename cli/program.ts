@@ -2,6 +2,7 @@
 import { Argument, Command, type CommanderError, type Option } from 'commander'
 import { nearest } from '../src/wire/nearest.ts'
 import { Failure } from './shared/failure.ts'
+import { eatenFlags } from './shared/npm.ts'
 import type { Verb } from './shared/verb.ts'
 import { version } from './shared/version.ts'
 import { topics } from './topics.ts'
@@ -90,6 +91,8 @@ function refuseSuperfluous({ isSecret, options }: Verb, command: Command, count:
 /** Guesses the meaning of a superfluous word: a flag without its dashes, a payload, or another verb of the group. */
 function meantInsteadOf(word: string, command: Command, options: readonly Option[]): string | undefined {
   const flags = options.map(({ long }) => long!.slice(2))
+  const eaten = eatenFlags(flags.map((flag) => flag.replace(/^no-/, '')).filter((flag) => flag !== 'yes'))
+  if (eaten) return eaten
   if (/^[{[@]/.test(word) && flags.includes('data')) return 'a payload is given by --data'
   const flag = nearest(word, flags)
   if (flag) return `Did you mean --${flag}?`
@@ -110,9 +113,13 @@ function finish(program: Command, command: Command): void {
   if (verb) return
   const below = verbs.filter((one) => isBelow(one, command))
   const depth = pathOf(command).split(' ').length - 1
-  const firsts = Map.groupBy(below, ({ name }) => name.split(' ')[depth]!)
+  const firsts = new Map<string, Verb>()
+  for (const one of below) {
+    const word = one.name.split(' ')[depth]!
+    if (!firsts.has(word)) firsts.set(word, one)
+  }
   command.usage(`<${[...firsts.keys(), ...(command === program ? ['help'] : [])].join('|')}>`)
-  command.addHelpText('after', examplesText([...firsts.values()].map(([first]) => first!.examples[0])))
+  command.addHelpText('after', examplesText([...firsts.values()].map(({ examples }) => examples[0])))
   const help = command
     .command('help', { hidden: command !== program })
     .argument('[command...]', 'a command, or a topic')

@@ -22,6 +22,11 @@ Examples:
   STACK_ACCESS_TOKEN      an operator's access token that is sent instead of a key
   STACK_CONFIRM           require: what ends or removes something needs --yes, also in a script
   XDG_CONFIG_HOME         the folder of stack/credentials.json (default: ~/.config)
+  DATABASE_URL            the URL of the database's owner, for stack push and stack serve
+  DATABASE_CA_FILE        certificates that sign the database's, in PEM (default: those of Node)
+  CLOUDFLARE_API_TOKEN    the token that stack push deploys with
+  CLOUDFLARE_ACCOUNT_ID   the account, where the token may reach more than one
+  CLOUDFLARE_API_BASE_URL another address of the platform's API
   CI                      set and not empty: no command asks a question
   NO_COLOR                set and not empty: no colour, also on a terminal
   INIT_CWD                set by npm: the folder that relative paths are resolved against

@@ -3,9 +3,11 @@ import { auth } from './auth/verbs.ts'
 import { completion } from './completion/verbs.ts'
 import { cron } from './cron/verbs.ts'
 import { environments } from './environments/verbs.ts'
+import { init } from './init/verbs.ts'
 import { link } from './link/verbs.ts'
 import { operators } from './operators/verbs.ts'
 import { project } from './project/verbs.ts'
+import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
 import type { Group } from './shared/verb.ts'
@@ -14,6 +16,8 @@ import { webhooks } from './webhooks/verbs.ts'
 
 export const groups: readonly Group[] = [
   project,
+  init,
+  push,
   environments,
   link,
   auth,

@@ -13,8 +13,8 @@ export interface CronOptions {
   served(): readonly ServedCron[]
   /** Calls a worker's `scheduled` handler. @returns whether it ended without throwing. */
   run(worker: ServedCron['worker'], cron: string, time: Date): Promise<boolean>
-  /** The key of the local record. Only a caller who can read that file may run a method. */
-  serviceRoleKey: string
+  /** The key of the local record, as it is now. Only a caller who can read that file may run a method. */
+  serviceRoleKey: () => string
   say: (line: string) => void
 }
 
@@ -85,7 +85,7 @@ export function startCrons(options: CronOptions): Crons {
 
   return {
     async answer(request) {
-      if (!isEqual(request.headers.get('apikey') ?? '', serviceRoleKey)) {
+      if (!isEqual(request.headers.get('apikey') ?? '', serviceRoleKey())) {
         return refused(401, 'unauthorized', 'the service-role key of the local record is needed in "apikey"')
       }
       if (request.method !== 'POST') return refused(405, 'method_not_allowed', 'a method is run by POST')

@@ -21,9 +21,12 @@ export function databaseUrls(port: number, { passwords }: Keys): DatabaseUrls {
   }
 }
 
-/** A server that ends while the connection is idle fails the next query. Without a listener it would end this process. */
-export async function connect(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client(databaseUrl)
+/**
+ * A server that ends while the connection is idle fails the next query. Without a listener it would end this process.
+ * @param database its URL, or the driver's settings.
+ */
+export async function connect(database: string | pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(database)
   client.on('error', () => {})
   await client.connect()
   return client

@@ -7,9 +7,11 @@ export interface Keys {
   /** Eight of `[a-z0-9]`, then `m` (contract 1.4). */
   ref: string
   sealing_key: string
-  /** Mixed into every password before it is hashed; 32 bytes, base64url (contract 9.15). */
+  /** The sealing key before the present one, until everything is sealed anew. The person writes it (contract 9.15). */
+  sealing_key_previous?: string
+  /** Mixed into every password before it is hashed: 32 bytes, base64url (contract 9.15). */
   password_pepper: string
-  /** Authenticates refresh tokens; 32 bytes, base64url. */
+  /** Authenticates refresh tokens: 32 bytes, base64url. */
   refresh_key: string
   claims_key: string
   service_role_key: string
@@ -23,11 +25,17 @@ export function keysAt(file: string): Keys {
   if (fs.existsSync(file)) {
     const keys = read(file)
     if (!keys) throw new Error(`${file} does not hold this stack's keys: restore it, or start afresh with --fresh`)
+    // derived keys are written down, because they must not change with the sealing key
+    if (!fs.readFileSync(file, 'utf8').includes('"password_pepper"')) write(file, keys)
     return keys
   }
   const keys = mint()
-  writeWhole(file, `${JSON.stringify(keys, undefined, 2)}\n`, 0o600)
+  write(file, keys)
   return keys
+}
+
+function write(file: string, keys: Keys): void {
+  writeWhole(file, `${JSON.stringify(keys, undefined, 2)}\n`, 0o600)
 }
 
 function read(file: string): Keys | undefined {

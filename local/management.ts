@@ -16,6 +16,9 @@ const attempts = 50
 /** Longest wait for one answer, in milliseconds: the first request of a worker also opens its database connection. */
 const answerMs = 5_000
 
+/** Longest time of one declaration, in milliseconds. The stack's own limit is shorter: 10 s for a statement. */
+const declareMs = 30_000
+
 /** Waits for the first answer of the key set, which also makes the signing key. */
 export async function whenAnswering(baseUrl: string): Promise<void> {
   let last = ''
@@ -33,19 +36,35 @@ export async function whenAnswering(baseUrl: string): Promise<void> {
   throw new Error(`the auth worker does not answer: ${last}`)
 }
 
-/** Declares roles and templates in the auth module, which keeps those that it has, and texts that were changed there. */
+/** The auth module refused a declaration. */
+export class NotDeclared extends Error {
+  override name = 'NotDeclared'
+  readonly status: number
+
+  constructor(what: string, status: number, text: string) {
+    super(`${what} could not be declared: ${text}`)
+    this.status = status
+  }
+}
+
+/**
+ * Declares roles and templates in the auth module, which keeps those that it has, and texts that were changed there.
+ * @param credential the headers of a caller who administers the stack. @throws NotDeclared
+ */
 export async function declareAll(
   baseUrl: string,
-  serviceRoleKey: string,
+  credential: Record<string, string>,
   { roles, templates }: Declarations,
 ): Promise<void> {
   const declare = async (what: string, method: string, path: string, body: object) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
-      headers: { apikey: serviceRoleKey, 'content-type': 'application/json' },
+      headers: { ...credential, 'content-type': 'application/json' },
       body: JSON.stringify(body),
+      redirect: 'error', // the credential is for the stack alone
+      signal: AbortSignal.timeout(declareMs),
     })
-    if (!response.ok) throw new Error(`${what} could not be declared: ${await response.text()}`)
+    if (!response.ok) throw new NotDeclared(what, response.status, await response.text())
     await response.arrayBuffer()
   }
   const { method, path } = roleOperations.declare

@@ -9,6 +9,7 @@ import { installKeys } from './logins.ts'
 import { type Declarations, declareAll, whenAnswering } from './management.ts'
 import type { OpenMigrations } from './migrate.ts'
 import { choosePort, PortTaken } from './ports.ts'
+import { adoptServiceRoleKey, tellsOfRotation } from './rotated.ts'
 import { namesInVault } from './vault.ts'
 import { startWorkers, type Workers, type WorkersOptions } from './worker.ts'
 
@@ -30,6 +31,8 @@ export interface ServeOptions extends Declarations {
   signal: AbortSignal
   say: (line: string) => void
   onLog: (line: string) => void
+  /** Called when `keys` holds another service-role key, because the auth worker has rotated it. */
+  onRotated: () => void
   /** Receives the function that ends the workers, as soon as they run. Where `serve` fails afterwards, the caller must call it. */
   onStarted: (stop: () => Promise<void>) => void
 }
@@ -48,11 +51,20 @@ export interface Serving {
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { files, keys, urls, migrations, signal, say } = options
   let crons: Crons | undefined
+  let adopted: Promise<unknown> = Promise.resolve()
+  const adopt = async () => {
+    try {
+      if (await adoptServiceRoleKey(urls.owner, keys, files.keys)) options.onRotated()
+    } catch (error) {
+      say(`the rotated service-role key is not in ${files.keys}: ${(error as Error).message}`)
+    }
+  }
   const { workers, baseUrl, bindings } = await startOnFreePort({
     ...options,
     onLog(line) {
       options.onLog(line)
       crons?.logged(line)
+      if (tellsOfRotation(line)) adopted = adopted.then(adopt) // one after the other, so that the newest key stays
     },
     onCron: async (request) => (crons ? crons.answer(request) : { status: 503, body: notReady }),
   })
@@ -62,14 +74,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await migrations.commit()
   const { postgres: _owner, ...passwords } = keys.passwords
   await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+  await adoptServiceRoleKey(urls.owner, keys, files.keys) // a stack that was killed may not have followed the last rotation
   await whenAnswering(baseUrl).catch((error: Error) => {
     const { applied } = migrations
     const kept = applied.length > 0 ? `; the migrations ${applied.join(', ')} are applied` : ''
     throw new Error(`${error.message}${kept}`)
   })
-  await declareAll(baseUrl, keys.service_role_key, options)
+  await declareAll(baseUrl, { apikey: keys.service_role_key }, options)
   const secrets = await namesInVault({ base_url: baseUrl, ...keys })
-  const { service_role_key: serviceRoleKey } = keys
+  const serviceRoleKey = () => keys.service_role_key
   const running = startCrons({ served: workers.crons, run: workers.runScheduled, serviceRoleKey, say })
   crons = running
   options.onStarted(running.stop)
@@ -134,6 +147,7 @@ async function start(
         ...common,
         DATABASE_SERVICE_URL: urls.auth,
         SEALING_KEY: keys.sealing_key,
+        ...(keys.sealing_key_previous === undefined ? {} : { SEALING_KEY_PREVIOUS: keys.sealing_key_previous }),
         PASSWORD_PEPPER: keys.password_pepper,
         REFRESH_KEY: keys.refresh_key,
         STACK_MAILBOX_URL: mailbox,

@@ -100,6 +100,7 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
     const { postgres, urls, migrations } = database.value
     const mailbox = await startMailbox()
     ends.push(mailbox.stop)
+    let record: LocalRecord | undefined
     const workers = await timed(() =>
       serve({
         ...options,
@@ -111,12 +112,13 @@ export async function startStack(options: StartOptions, signal: AbortSignal): Pr
         port,
         isPortFixed: options.port !== undefined,
         signal,
+        onRotated: () => record && refreshRecord(files, record, keys),
         onStarted: (end) => ends.push(end),
       }),
     )
     signal.throwIfAborted()
     const { baseUrl, secrets } = workers.value
-    const record = recordOf(options.project, keys, urls, { baseUrl, mailbox: mailbox.url })
+    record = recordOf(options.project, keys, urls, { baseUrl, mailbox: mailbox.url })
     writeRecord(files.record, record)
     if (options.watch) ends.push(startWatching(root, options.watch, workers.value, keys, say))
     ends.push(workers.value.stopCrons) // first of all: no work is started on a stack that is ending
@@ -226,6 +228,12 @@ function recordOf(
   }
 }
 
+/** The record goes on with the rotated key, unless the stack is ending: its record is removed first. */
+function refreshRecord(files: StackFiles, record: LocalRecord, { service_role_key }: Keys): void {
+  record.service_role_key = service_role_key
+  if (fs.existsSync(files.record)) writeRecord(files.record, record)
+}
+
 /** Begins to watch in the background: the stack is ready when it serves the first build. @returns a function that ends it. */
 function startWatching(
   root: string,
@@ -234,7 +242,7 @@ function startWatching(
   keys: Keys,
   say: (line: string) => void,
 ): End {
-  const declare = (declared: Declarations) => declareAll(baseUrl, keys.service_role_key, declared)
+  const declare = (declared: Declarations) => declareAll(baseUrl, { apikey: keys.service_role_key }, declared)
   const watching = watchSource({ root, serve: update, declare }, options)
   watching.catch((error: Error) => say(`changes are not watched: ${error.message}`))
   return async () => (await watching).close()

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type Request, Response, type WorkerOptions } from 'miniflare'
 import type { RouteTable } from '../runtime/table.ts'
+import { compatibilityDate, compatibilityFlags } from '../src/wire/compatibility.ts'
 import type { Crons, ServedCron } from './cron.ts'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
@@ -24,8 +25,6 @@ export interface WorkersOptions {
   onCron: Crons['answer']
 }
 
-const compatibilityDate = '2026-07-30'
-const compatibilityFlags = ['nodejs_compat']
 /** Longest wait for the end of miniflare, in milliseconds. It kills workerd, so only a miniflare that hangs reaches it. */
 const stopMs = 5_000
 
@@ -164,7 +163,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     modulesRoot: out,
     modules: modulesIn(out),
     compatibilityDate,
-    compatibilityFlags,
+    compatibilityFlags: [...compatibilityFlags],
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
     // A bundle with the database driver exports this class. A variable of that name replaces the binding.

@@ -5,7 +5,7 @@ import type { createCors } from './cors.ts'
 import type { createScheduled } from './cron.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
 import type { limitRate } from './limits.ts'
-import type { hasServiceRoleKey, requireKnownParameters } from './management.ts'
+import type * as management from './management.ts'
 import type { Mirror } from './mirror.ts'
 import type { Matcher } from './routes.ts'
 import type { BoundSchema } from './schemas.ts'
@@ -33,7 +33,7 @@ export interface Emitted {
   /** Absent where no route declares a `limit`. */
   limitRate?: typeof limitRate
   /** Absent where no route administers the stack. */
-  management?: { hasServiceRoleKey: typeof hasServiceRoleKey; requireKnownParameters: typeof requireKnownParameters }
+  management?: typeof management
   /** Absent from the auth worker, which has the vault itself. */
   mirror?: Mirror
   /** Absent from a worker without webhooks. */

@@ -1,29 +1,22 @@
 /** Checks requests that administer the stack (contract 4.6, 9.7). Only a worker with such routes contains this module. */
 import { httpError } from '../src/sdk/errors.ts'
 import type { Call } from './call.ts'
-import { textBinding } from './env.ts'
 import { serviceRoleRequired } from './gates.ts'
-import type { Parameter } from './table.ts'
+import { type Perform, renewFrom } from './rotated-keys.ts'
+import type { KeyMethods, Parameter } from './table.ts'
+
+/** From now on, the worker asks itself for the newest key of the claims. */
+export const followKeys = renewFrom
 
 /**
- * @returns whether the header `apikey` carries the service-role key.
- * @throws HttpError 401 for a request with DPoP, also beside the right key. Error when the binding SERVICE_ROLE_KEY is not set.
+ * @param keys the method that tells whether a text is a service-role key. @param perform runs it.
+ * @returns whether the header `apikey` carries one. @throws HttpError 401 for a request with DPoP, also beside the right key.
  */
-export async function hasServiceRoleKey({ request, env }: Call): Promise<boolean> {
-  const { headers } = request
+export async function hasServiceRoleKey(call: Call, { accepts }: KeyMethods, perform: Perform): Promise<boolean> {
+  const { headers } = call.request
   if (headers.has('dpop') || /^dpop\b/i.test(headers.get('authorization') ?? '')) throw serviceRoleRequired()
   const given = headers.get('apikey')
-  if (given === null || given === '') return false
-  const key = textBinding(env, 'SERVICE_ROLE_KEY')
-  if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
-  return isSame(given, key)
-}
-
-/** Compares digests in constant time. Digests have equal lengths, so the time does not reveal the key's length either. */
-async function isSame(one: string, other: string): Promise<boolean> {
-  const encoder = new TextEncoder()
-  const [a, b] = await Promise.all([one, other].map((text) => crypto.subtle.digest('SHA-256', encoder.encode(text))))
-  return crypto.subtle.timingSafeEqual(a!, b!)
+  return given !== null && given !== '' && (await perform(call, accepts, [given])) === true
 }
 
 /**

@@ -1,12 +1,13 @@
 /**
- * Mirrors the environment's secrets from the vault by RPC over `AUTH` into `env` and `process.env` (contract 9.9). A secret
- * never replaces a binding. Requests share a refresh. It yields plain data, and the request that began it keeps it alive.
+ * Mirrors the environment's secrets from the vault by RPC over `AUTH` into `env` and `process.env` (contract 9.9), and the keys that
+ * were rotated. A secret never replaces a binding. Requests share a refresh. It yields plain data, and the request that began it keeps it alive.
  * Each waiting request has a timer of its own.
  */
 import type { MirroredSecrets } from '../src/wire/secrets.ts'
 import type { Call } from './call.ts'
 import type { Env } from './env.ts'
 import { errorFields } from './log.ts'
+import { keepRotatedKeys, renewFromMirror } from './rotated-keys.ts'
 
 /** Largest age of the mirror in milliseconds: a changed secret takes effect within it. */
 const freshMs = 5_000
@@ -55,12 +56,17 @@ export function createMirror(): Mirror {
       answered = number
       if (!secrets) return
       apply(call.env, secrets.entries)
+      keepRotatedKeys(secrets.keys ?? {})
       revision = secrets.revision
     } catch (error) {
       call.log('warn', 'the secrets of the vault could not be mirrored: the last known serve', errorFields(error))
     }
   }
 
+  renewFromMirror(async (call) => {
+    const vault = call.env['AUTH'] as Vault | undefined
+    if (vault) await refresh(call, vault)
+  })
   return (call) => {
     const vault = call.env['AUTH'] as Vault | undefined
     if (!vault) return undefined

@@ -15,6 +15,8 @@ export interface RouteTable {
   crons?: Cron[]
   /** Methods for other workers. Absent: other workers reach this one by HTTP requests only. */
   rpc?: RpcMethod[]
+  /** Absent from the backend worker, which gets rotated keys with the mirror of the vault (contract 9.15). */
+  keys?: KeyMethods
   /** Absent: no other origin's page may read an answer. */
   cors?: Cors
 }
@@ -46,6 +48,14 @@ export interface RpcMethod {
   /** Index into `container`. */
   target: number
   handler: string
+}
+
+/** Methods that the auth worker calls itself. */
+export interface KeyMethods {
+  /** Gets the value of the header `apikey`. Returns whether it is a service-role key. */
+  accepts: RpcMethod
+  /** Returns the key that signs the claims, or `undefined` while it is the binding CLAIMS_KEY. */
+  current: RpcMethod
 }
 
 /** One schedule of a method that runs without a request and without a user. */

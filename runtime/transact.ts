@@ -3,8 +3,9 @@ import type { scope } from '../src/sdk/scope.ts'
 import type { Call } from './call.ts'
 import { callerHeader, callerOf } from './caller.ts'
 import type { RequestDatabase } from './database/transaction.ts'
-import { stackUrl, textBinding } from './env.ts'
+import { stackUrl } from './env.ts'
 import { errorFields } from './log.ts'
+import { newerKey, newestKey } from './rotated-keys.ts'
 
 /** Carries the request to the ambient services. Absent where no code uses one, because every await then costs less. */
 export type Scope = typeof scope | undefined
@@ -64,14 +65,21 @@ function manager(call: Call) {
   const { env } = call
   return async (method: string, path: string, body?: unknown): Promise<Response> => {
     const auth = env['AUTH'] as Fetcher | undefined
-    const key = textBinding(env, 'SERVICE_ROLE_KEY')
+    const key = newestKey(env, 'SERVICE_ROLE_KEY')
     if (!auth) throw new Error('the service binding AUTH is not set')
     if (key === undefined) throw new Error('the binding SERVICE_ROLE_KEY is not set')
     // the binding decides which worker answers: the host of the address only appears in that worker's log
     const { origin } = new URL(stackUrl(env) ?? 'https://auth.invalid')
     const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
-    const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), apikey: key, ...type }
+    const headers = { ...call.trace?.headers, [callerHeader]: callerOf(call), ...type }
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    return auth.fetch(`${origin}${path}`, { method, headers, redirect: 'manual', ...sent })
+    const ask = (apikey: string) =>
+      auth.fetch(`${origin}${path}`, { method, headers: { ...headers, apikey }, redirect: 'manual', ...sent })
+    const response = await ask(key)
+    // a refused key has done nothing: with the newer one the call may be made again
+    const newer = response.status === 401 ? await newerKey(call, 'SERVICE_ROLE_KEY', key) : undefined
+    if (newer === undefined) return response
+    await response.body?.cancel()
+    return ask(newer)
   }
 }

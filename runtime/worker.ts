@@ -44,6 +44,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     },
   })
 
+  management?.followKeys(table.keys!, perform)
   function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
   }
@@ -61,7 +62,7 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     call.varies = true
     call.isPersonal = route.gate.required || route.readsGrants || call.request.headers.has('authorization')
     const isAdministered = route.gate.serviceRole !== undefined
-    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call))
+    const hasKey = isAdministered && (await management!.hasServiceRoleKey(call, table.keys!, perform))
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)

@@ -1,5 +1,5 @@
 /** Every check that is no test: types per room, lint and format, dead code, and the package in an empty folder. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -53,7 +53,7 @@ const checks: Check[] = [
   { name: 'plain words in comments', run: plainWords },
   { name: 'lists of mutants', run: () => refuseAny(faultsOfLists(root)) },
   { name: 'dead code', run: () => void run(bin('knip/bin/knip.js'), []) },
-  { name: 'a packed install builds and serves a project', run: packedInstall },
+  { name: 'a packed install makes, builds, tests and serves a project', run: packedInstall },
 ]
 
 /** @throws Error with one line for each finding. */
@@ -69,57 +69,70 @@ function plainWords(): void {
   if (faulty > comments * toleratedShare) throw new Error(`${faults.join('\n')}\n${faulty} of ${comments} comments`)
 }
 
-/** In an empty folder with nothing but the package: the types, the build, and a stack that answers. */
-async function packedInstall(): Promise<void> {
+/**
+ * In an empty folder with nothing but the package, on the oldest Node that there is here: `init` makes a project, whose own scripts build
+ * it, check its types, and test it on a stack. The example builds beside it.
+ */
+function packedInstall(): void {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-packed-'))
   try {
     npm(['pack', pack(), '--pack-destination', folder], root)
-    const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!
+    const tarball = path.join(folder, fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!)
+    run(bin('publint/src/cli.js'), [tarball, '--strict', '--level', 'suggestion'])
+    run(bin('@arethetypeswrong/cli/dist/index.js'), [tarball, '--profile', 'esm-only'])
     fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    npm(['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], folder)
-    fs.cpSync(path.join(root, 'examples/orders'), folder, {
-      recursive: true,
-      filter: (name) => !/\.stack|tsconfig\.json/.test(name),
-    })
-    const config = JSON.parse(fs.readFileSync(path.join(root, 'examples/orders/tsconfig.json'), 'utf8'))
-    config.include = ['src', '.stack/roles.d.ts']
-    fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
+    npm(['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], folder)
     const stack = path.join(folder, 'node_modules/@stack/backend/bin/stack.cjs')
-    run(stack, ['build'], folder)
-    run(bin('typescript/bin/tsc'), ['-p', folder])
-    await servesAndEnds(stack, folder)
+    const shop = initialised(stack, folder)
+    for (const script of ['check', 'test']) npm(['run', script], shop, callersEnvironment())
+    buildsExample(stack, folder)
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** @throws Error unless the stack answers a request, and ends with exit 0. */
-async function servesAndEnds(stack: string, folder: string): Promise<void> {
-  const child = spawn(process.execPath, [stack, 'start', '--json'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stderr.on('data', (chunk) => {
-    output += chunk
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const ready = new Promise<{ base_url: string }>((resolve) => {
-    child.stdout.once('data', (chunk) => resolve(JSON.parse(String(chunk).split('\n')[0]!)))
-  })
-  const first = await Promise.race([ready, ended])
-  if (first === null || typeof first === 'number') throw new Error(output)
-  const { status } = await fetch(`${first.base_url}/catalogue`)
-  child.kill('SIGINT')
-  const code = await ended
-  if (status !== 200 || code !== 0)
-    throw new Error(`/catalogue answered ${status}, the stack ended with ${code}\n${output}`)
+/** The environment of a person who calls npm: the launcher has put the newer Node first in that of this check. */
+function callersEnvironment(): NodeJS.ProcessEnv {
+  const others = (env['PATH'] ?? '').split(path.delimiter).filter((one) => one !== path.dirname(process.execPath))
+  const hasOther = others.some((one) => fs.existsSync(path.join(one, 'node')))
+  return { ...env, ...(hasOther ? { PATH: others.join(path.delimiter) } : {}), npm_config_prefer_offline: 'true' }
 }
 
-function npm(args: string[], cwd: string): void {
+/** Makes a project on the Node that the caller has, which may be too old for a stack. @returns its folder. */
+function initialised(stack: string, folder: string): string {
+  const caller = callersEnvironment()
+  for (const args of [['--version'], ['--help'], ['init', 'shop', '--yes']]) {
+    const { status, stdout, stderr } = spawnSync('node', [stack, ...args], {
+      cwd: folder,
+      env: caller,
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+  }
+  const shop = path.join(folder, 'shop')
+  const { stdout } = spawnSync('node', ['-p', 'parseFloat(process.versions.node)'], { env: caller, encoding: 'utf8' })
+  const { optionalDependencies } = JSON.parse(fs.readFileSync(path.join(shop, 'package.json'), 'utf8'))
+  if (Number(stdout) < 22 !== (optionalDependencies !== undefined))
+    throw new Error(`under Node ${stdout.trim()} the project has ${JSON.stringify(optionalDependencies)}`)
+  return shop
+}
+
+function buildsExample(stack: string, folder: string): void {
+  fs.cpSync(path.join(root, 'examples/orders'), folder, {
+    recursive: true,
+    filter: (name) => !/\.stack|tsconfig\.json/.test(name),
+  })
+  const config = JSON.parse(fs.readFileSync(path.join(root, 'examples/orders/tsconfig.json'), 'utf8'))
+  config.include = ['src', '.stack/roles.d.ts']
+  fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
+  run(stack, ['build', '--project', folder], folder)
+  run(bin('typescript/bin/tsc'), ['-p', folder])
+}
+
+function npm(args: string[], cwd: string, environment: NodeJS.ProcessEnv = env): void {
   const { status, stdout, stderr } = spawnSync('npm', args, {
     cwd,
+    env: environment,
     encoding: 'utf8',
     shell: process.platform === 'win32',
   })

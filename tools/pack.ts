@@ -22,7 +22,7 @@ export function pack(): string {
       filter: (file) => !/tsconfig\.json$/.test(file),
     })
   }
-  for (const name of ['README.md', 'CHANGELOG.md', 'docs']) {
+  for (const name of ['README.md', 'CHANGELOG.md', 'docs', 'templates']) {
     fs.cpSync(path.join(root, name), path.join(dist, name), { recursive: true })
   }
   fs.writeFileSync(path.join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), undefined, 2)}\n`)
@@ -37,5 +37,6 @@ function publishedManifest(): object {
     '.': { types: './types/src/sdk/index.d.ts', default: './src/sdk/index.js' },
     './package.json': './package.json',
   }
-  return { name, version, description, type, bin, exports, engines, dependencies, optionalDependencies }
+  const files = fs.readdirSync(dist).filter((entry) => entry !== 'package.json')
+  return { name, version, description, type, bin, exports, files, engines, dependencies, optionalDependencies }
 }

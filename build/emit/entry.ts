@@ -123,7 +123,7 @@ function webhookParts(webhooks: readonly Webhook[], folder: string): { imports: 
  * The part of the table that the runtime reads. table.json has all of it, for people. Routes share most of their gates and
  * parameters, so each distinct value is written once: an isolate then has less to parse when it starts.
  */
-function tableSource({ databaseRoles, routes, webhooks, crons }: Linked['table']): string {
+function tableSource({ databaseRoles, routes, webhooks, crons, keys }: Linked['table']): string {
   const shared = new Map<string, string>()
   const share = (value: unknown) => {
     const text = JSON.stringify(value)
@@ -143,6 +143,6 @@ function tableSource({ databaseRoles, routes, webhooks, crons }: Linked['table']
     '  ({ controller, handler, gate, parameters, maxBodyBytes, status, readsGrants, limit })',
     ...[...shared].map(([text, name]) => `const ${name} = ${text}`),
     `const routes = [${rows.join(', ')}]`,
-    `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)}${crons ? `, crons: ${JSON.stringify(crons)}` : ''} }`,
+    `const table = { databaseRoles: ${JSON.stringify(databaseRoles)}, routes, webhooks: ${JSON.stringify(webhooks)}${crons ? `, crons: ${JSON.stringify(crons)}` : ''}${keys ? `, keys: ${JSON.stringify(keys)}` : ''} }`,
   ].join('\n')
 }

@@ -2,6 +2,7 @@
 import type { Component, Cors, RouteTable, RpcMethod } from '../../runtime/table.ts'
 import { type Application, listings } from '../application.ts'
 import { type ClassDeclaration, decoratorOf, hasRole, option } from '../declaration.ts'
+import type { ProviderMethod } from '../options.ts'
 import { routesOf } from '../routes.ts'
 import { linkContainer } from './container.ts'
 import { linkCrons } from './crons.ts'
@@ -29,16 +30,19 @@ interface LinkOptions {
   /** Longest request body in bytes of a route that declares no `maxBodyBytes` (contract 2.11). */
   maxBodyBytes: number
   /** Methods that a service binding offers (contract 9.9). */
-  rpc: readonly { class: string; method: string }[]
+  rpc: readonly ProviderMethod[]
+  /** Methods that the worker itself calls for its keys (contract 9.15). */
+  keys: { accepts: ProviderMethod; current: ProviderMethod } | undefined
 }
 
-export function link(application: Application, { databaseRoles, maxBodyBytes, rpc }: LinkOptions): Linked {
+export function link(application: Application, { databaseRoles, maxBodyBytes, rpc, keys }: LinkOptions): Linked {
   const { components, declarations, indexOf } = linkContainer(application)
   const [root] = application.roots
   const distinct = (list: 'controllers' | 'providers') => [
     ...new Set(listings(application, list).map(({ declaration }) => declaration)),
   ]
   const schemas = createSchemaList()
+  const method = ({ class: name, method: handler }: ProviderMethod) => rpcMethod(components, name, handler)
   const webhooks = distinct('providers')
     .filter((declaration) => hasRole(declaration, 'Webhook'))
     .map((declaration) => linkWebhook(declaration, indexOf))
@@ -61,7 +65,8 @@ export function link(application: Application, { databaseRoles, maxBodyBytes, rp
       routes,
       webhooks,
       ...(crons.length > 0 ? { crons } : {}),
-      ...(rpc.length > 0 ? { rpc: rpc.map(({ class: name, method }) => rpcMethod(components, name, method)) } : {}),
+      ...(rpc.length > 0 ? { rpc: rpc.map(method) } : {}),
+      ...(keys ? { keys: { accepts: method(keys.accepts), current: method(keys.current) } } : {}),
       ...corsOf(root),
     },
   }

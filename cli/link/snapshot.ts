@@ -25,8 +25,6 @@ export interface Snapshot {
   providers: Partial<Record<OAuthProvider, PublicClient>>
 }
 
-export type Snapshots = Partial<Record<Platform, Snapshot>>
-
 export interface Change {
   /** Relative to the project. */
   file: string

@@ -31,15 +31,14 @@ export async function confirm(what: string, { name, isLocal }: Target, { yes = f
 /**
  * Asks one line on stderr. The terminal stays in its own line mode, so that Ctrl-C leaves it as it was.
  *
- * @returns `undefined` at the end of the input. @throws Failure at Ctrl-C.
+ * @param cancelled the sentence after Ctrl-C. @returns `undefined` at the end of the input. @throws Failure at Ctrl-C.
  */
-export function ask(question: string): Promise<string | undefined> {
+export function ask(question: string, cancelled = 'cancelled: nothing was sent'): Promise<string | undefined> {
   const lines = readline.createInterface({ input: process.stdin, terminal: false })
-  process.stderr.write(question)
   return new Promise((resolve, reject) => {
     const interrupted = () => {
       process.stderr.write('\n')
-      reject(new Failure('interrupted', 'cancelled: nothing was sent', true))
+      reject(new Failure('interrupted', cancelled, true))
     }
     process.once('SIGINT', interrupted)
     lines.once('line', resolve)
@@ -47,5 +46,6 @@ export function ask(question: string): Promise<string | undefined> {
       process.off('SIGINT', interrupted)
       resolve(undefined)
     })
+    process.stderr.write(question) // the answer may come at once, and so may Ctrl-C
   }).finally(() => lines.close()) as Promise<string | undefined>
 }

@@ -77,7 +77,7 @@ export async function chooseStack({ project: named, env }: Pick<TargetFlags, 'pr
 }
 
 /** An environment of the project file, by its name. @throws Failure for an unknown one, and for an unsafe URL. */
-function environmentOf(located: LocatedProject, name: string, chosenBy: string): Choice {
+export function environmentOf(located: LocatedProject, name: string, chosenBy: string): Choice {
   const { environments } = located.project
   const environment = Object.hasOwn(environments, name) ? environments[name] : undefined
   if (!environment) {
@@ -109,15 +109,21 @@ function known(environments: Record<string, unknown>, wanted: string): string {
 
 /** A credential of the environment wins. Then come the local stack's own key, and what `stack login` stored. */
 function credentialFor({ environment, ref, record }: Choice): Credential {
-  const given = credentialInEnvironment()
-  if (given) return given
-  if (record) return { apikey: record.service_role_key }
-  const stored = readCredentials()
-  if (Object.hasOwn(stored, ref)) return headerOf(stored[ref]!)
+  if (record) return credentialInEnvironment() ?? { apikey: record.service_role_key }
+  const known = knownCredential(ref)
+  if (known) return known
   throw new Failure(
     'unauthorized',
     `no credential for ${environment}: \`stack login --env ${environment} --stdin\` stores one, or set STACK_SERVICE_ROLE_KEY or STACK_ACCESS_TOKEN`,
   )
+}
+
+/** The credential of this process' environment, else the one that `stack login` stored for the ref. */
+export function knownCredential(ref: string): Credential | undefined {
+  const given = credentialInEnvironment()
+  if (given) return given
+  const stored = readCredentials()
+  return Object.hasOwn(stored, ref) ? headerOf(stored[ref]!) : undefined
 }
 
 export function headerOf(credential: StoredCredential): Credential {

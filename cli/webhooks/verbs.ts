@@ -16,7 +16,7 @@ const answerAsJson = () =>
   jsonFlag('print the status, the request id, the duration and the body of the answer as one JSON object')
 
 export const webhooks: Group = {
-  summaries: { webhooks: 'list, send and replay webhook deliveries of the local stack' },
+  summaries: { webhooks: 'list, send and replay webhook deliveries' },
   verbs: [
     {
       name: 'webhooks list',
@@ -53,6 +53,7 @@ export const webhooks: Group = {
       summary: 'list the deliveries of webhooks with `record: true`, the newest first',
       options: [
         projectFlag(),
+        new Option('--env <name>', 'an environment of stack/project.json (default: the local stack that runs)'),
         jsonFlag(),
         new Option('--limit <number>', 'the largest number of deliveries').argParser(wholeNumber(1, 500)).default(20),
         new Option('--outcome <outcome>', 'only deliveries with this outcome').choices([
@@ -68,6 +69,7 @@ export const webhooks: Group = {
         'stack webhooks deliveries',
         'stack webhooks deliveries payments --limit 5 --json',
         'stack webhooks deliveries --outcome failed',
+        'stack webhooks deliveries --env staging',
       ],
       run: async (flags: DeliveriesFlags, name) => (await import('./deliveries.ts')).runDeliveries(flags, name),
     },

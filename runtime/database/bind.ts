@@ -1,14 +1,15 @@
 /** Begins a transaction and binds it to a role and to signed claims (contract 5.2, 5.3). */
 import { toHex } from '../bytes.ts'
 import type { Call } from '../call.ts'
-import { ownIssuer, textBinding } from '../env.ts'
+import { ownIssuer } from '../env.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
+import { keepFresh, newerKey, newestKey } from '../rotated-keys.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
 import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
-import { normalise, statementMs, Unavailable } from './unavailable.ts'
+import { normalise, SqlError, statementMs, Unavailable } from './unavailable.ts'
 
 interface Context extends Grants {
   session_ended: boolean
@@ -38,34 +39,21 @@ const secondLineMs = 1_000
 const signatureSlackSeconds = 30
 
 /** BEGIN, the binding and the read of the context in one batch. The read runs as the bound role. @throws Unavailable */
-export async function bind(
-  call: Call,
-  { binding, role, isReadOnly }: Login,
-  identity: Identity | null,
-): Promise<Bound> {
-  const claims = JSON.stringify(identity?.claims ?? {})
+export async function bind(call: Call, login: Login, identity: Identity | null): Promise<Bound> {
   try {
-    const { idleMs, transactionMs } = limitsOf(call.env)
-    const signature = await signClaims(call, claims, Date.now() / 1000 + transactionMs / 1000 + signatureSlackSeconds)
-    const { rowsOf } = await loadDriver()
-    const later = isPooled(call.env) ? secondLineMs : 0
-    const { connection, results } = await connect(call, binding, [
-      {
-        text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`,
-        values: [],
-        reads: 'tag',
-      },
-      {
-        text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
-            set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
-            set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $5, true),
-            case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $6, true) end`,
-        values: [role, claims, signature, ...[statementMs, idleMs + later, transactionMs + later].map(String)],
-        reads: 'tag',
-      },
-      ...(identity ? [{ text: 'select * from auth.request_context($1)', values: [ownIssuer(call.env) ?? null] }] : []),
-    ])
-    return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
+    if (!identity) return await attempt(call, login, { claims: '{}', signature: unsigned })
+    const claims = JSON.stringify(identity.claims)
+    keepFresh(call)
+    const key = newestKey(call.env, 'CLAIMS_KEY')
+    if (key === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
+    try {
+      return await attempt(call, login, { claims, signature: await signClaims(call, key, claims) })
+    } catch (error) {
+      // a rotation has ended the key: nothing of the request has run, and the newer key signs
+      const newer = isSignatureRefused(error) ? await newerKey(call, 'CLAIMS_KEY', key) : undefined
+      if (newer === undefined) throw error
+      return await attempt(call, login, { claims, signature: await signClaims(call, newer, claims) })
+    }
   } catch (error) {
     // a binding that Postgres refused is a fault of the configuration, and must not look like an answer about the caller
     throw error instanceof Unavailable
@@ -74,17 +62,50 @@ export async function bind(
   }
 }
 
+/** Stands in the place of the signature of an anonymous request: empty claims need none, and the setting marks the bound transaction. */
+const unsigned = 'none'
+
+async function attempt(
+  call: Call,
+  { binding, role, isReadOnly }: Login,
+  { claims, signature }: { claims: string; signature: string },
+): Promise<Bound> {
+  const { idleMs, transactionMs } = limitsOf(call.env)
+  const { rowsOf } = await loadDriver()
+  const later = isPooled(call.env) ? secondLineMs : 0
+  const { connection, results } = await connect(call, binding, [
+    {
+      text: `begin isolation level read committed read ${isReadOnly ? 'only' : 'write'}`,
+      values: [],
+      reads: 'tag',
+    },
+    {
+      text: `select set_config('role', $1, true), set_config('search_path', 'public', true),
+            set_config('request.jwt.claims', $2, true), set_config('request.jwt.signature', $3, true),
+            set_config('statement_timeout', $4, true), set_config('idle_in_transaction_session_timeout', $5, true),
+            case when current_setting('server_version_num')::int >= 170000 then set_config('transaction_timeout', $6, true) end`,
+      values: [role, claims, signature, ...[statementMs, idleMs + later, transactionMs + later].map(String)],
+      reads: 'tag',
+    },
+    ...(signature === unsigned
+      ? []
+      : [{ text: 'select * from auth.request_context($1)', values: [ownIssuer(call.env) ?? null] }]),
+  ])
+  return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
+}
+
+/** Postgres refused the signature (invalid_authorization_specification), and no other part of the batch raises this. */
+function isSignatureRefused(error: unknown): boolean {
+  return error instanceof SqlError && error.code === '28000'
+}
+
 /**
  * `<expiry>.<HMAC-SHA-256 in hex>` under the key with which the database verifies it (contract 5.3). The HMAC covers
  * `<expiry>.<claims>`. A signature that leaked is useless after its expiry.
- *
- * @param expiry Unix time in seconds.
  */
-async function signClaims(call: Call, claims: string, expiry: number): Promise<string> {
-  const secret = textBinding(call.env, 'CLAIMS_KEY')
-  if (secret === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
+async function signClaims({ env }: Call, secret: string, claims: string): Promise<string> {
   const key = await hmacKey(secret)
-  const expires = Math.ceil(expiry)
+  const expires = Math.ceil(Date.now() / 1000 + limitsOf(env).transactionMs / 1000 + signatureSlackSeconds)
   const signed = new TextEncoder().encode(`${expires}.${claims}`)
   return `${expires}.${toHex(await crypto.subtle.sign('HMAC', key, signed))}`
 }

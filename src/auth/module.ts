@@ -4,6 +4,7 @@ import { AccountsModule } from './accounts/module.ts'
 import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
+import { DeliveriesModule } from './deliveries/module.ts'
 import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
 import { HealthModule } from './health/module.ts'
@@ -22,6 +23,7 @@ import { PasswordsModule } from './passwords/module.ts'
 import { PhonesModule } from './phones/module.ts'
 import { ProvidersModule } from './providers/module.ts'
 import { RolesModule } from './roles/module.ts'
+import { SealingModule } from './sealing/module.ts'
 import { SessionsModule } from './sessions/module.ts'
 import { SettingsModule } from './settings/module.ts'
 import { TemplatesModule } from './templates/module.ts'
@@ -35,6 +37,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     AnonymousModule,
     AuditModule,
     ConsentsModule,
+    DeliveriesModule,
     DiscoveryModule,
     EmailsModule,
     HealthModule,
@@ -53,6 +56,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     PhonesModule,
     ProvidersModule,
     RolesModule,
+    SealingModule,
     SessionsModule,
     SettingsModule,
     TemplatesModule,

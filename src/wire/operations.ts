@@ -29,6 +29,11 @@ export const consents = {
   listOf: { method: 'GET', path: '/v1/management/auth/users/:id/consents' },
 } as const
 
+export const deliveries = {
+  list: { method: 'GET', path: '/v1/management/webhooks/deliveries' },
+  read: { method: 'GET', path: '/v1/management/webhooks/deliveries/:id' },
+} as const
+
 export const discovery = {
   openid: { method: 'GET', path: '/auth/.well-known/openid-configuration' },
   oauth: { method: 'GET', path: '/.well-known/oauth-authorization-server/auth' },
@@ -53,7 +58,10 @@ export const identities = {
 
 export const keys = {
   keySet: { method: 'GET', path: '/auth/.well-known/jwks.json' },
+  list: { method: 'GET', path: '/v1/management/auth/keys' },
   rotateSigning: { method: 'POST', path: '/v1/management/auth/keys/signing/rotate' },
+  rotateClaims: { method: 'POST', path: '/v1/management/auth/keys/claims/rotate' },
+  rotateServiceRole: { method: 'POST', path: '/v1/management/auth/keys/service-role/rotate' },
 } as const
 
 export const messages = {
@@ -150,6 +158,10 @@ export const roles = {
   held: { method: 'GET', path: '/v1/management/auth/users/:id/roles' },
   assign: { method: 'PUT', path: '/v1/management/auth/users/:id/roles/:role' },
   revoke: { method: 'DELETE', path: '/v1/management/auth/users/:id/roles/:role' },
+} as const
+
+export const sealing = {
+  rotate: { method: 'POST', path: '/v1/management/auth/keys/sealing/rotate' },
 } as const
 
 export const sessions = {

@@ -19,12 +19,26 @@ export const longestVault = 8_388_608
 
 /** Bindings that decide who may do what. The deployment sets them, so no entry of the vault may take their place. */
 const reserved =
-  /^(?:AUTH(?:_.*)?|STACK_.*|DATABASE_URL|DATABASE_SERVICE_URL|CLAIMS_KEY|SEALING_KEY|PASSWORD_PEPPER|REFRESH_KEY|SERVICE_ROLE_KEY|STORAGE)$/i
+  /^(?:AUTH(?:_.*)?|STACK_.*|DATABASE_URL|DATABASE_SERVICE_URL|CLAIMS_KEY|SEALING_KEY(?:_PREVIOUS)?|PASSWORD_PEPPER|REFRESH_KEY|SERVICE_ROLE_KEY|STORAGE)$/i
+
+/** Keys that a rotation has put in the place of bindings (contract 9.15). One that is absent was not rotated: its binding serves. */
+export interface RotatedKeys {
+  CLAIMS_KEY?: string | undefined
+  SERVICE_ROLE_KEY?: string | undefined
+}
+
+/** The row that a sealed service-role key belongs to: moved to another row, it does not open. */
+export const serviceRoleKeyPlace = (id: string) => `service-role key ${id}`
+
+/** The line with which the auth worker logs a committed rotation. `stack start` follows it. */
+export const rotationLine = 'the service-role key is rotated'
 
 /** The auth worker's answer to the backend worker's request for the vault. */
 export interface MirroredSecrets {
   /** Changes with every write. */
   revision: string
+  /** Absent in the answer of an older version. */
+  keys?: RotatedKeys
   /** Values by name. */
   entries: Record<string, string>
 }

@@ -9,6 +9,10 @@ import { packageRoot, stack } from '../support/command.ts'
 const complete = (...words: string[]) => completionsOf(createProgram(), words)
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
 
+for (const shell of ['bash', 'zsh', 'fish']) {
+  if (!has(shell)) process.stderr.write('A shell is not installed: the test of its completion is skipped.\n')
+}
+
 describe('the words that fit', () => {
   it('verbs, flags, choices and topics', () => {
     expect(complete('')).toEqual(expect.arrayContaining(['auth', 'build', 'env', 'help', 'start']))

@@ -90,6 +90,7 @@ describe('SIGKILL at random moments', () => {
 })
 
 const tmpfs = '/dev/shm'
+if (!fs.existsSync('/dev/full')) process.stderr.write('There is no /dev/full: the test of a full disk is skipped.\n')
 
 describe('a disk that is full', () => {
   it.runIf(fs.existsSync('/dev/full'))('keeps the old file, and says what failed', async () => {

@@ -9,6 +9,7 @@ import { packageRoot, stack, startProcess } from '../support/command.ts'
 import { record } from '../support/recorder.ts'
 
 const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+if (!hasTerminal) process.stderr.write('There is no `script` command: the tests on a terminal are skipped.\n')
 const key = { STACK_SERVICE_ROLE_KEY: 'srk_1' }
 
 async function beside() {

@@ -35,7 +35,7 @@ function begin(...rows: ServedCron[]): void {
       runs.push(`${worker} ${name} ${time.toISOString().slice(11, 19)}`)
       return result()
     },
-    serviceRoleKey: 'key',
+    serviceRoleKey: () => 'key',
     say: (line) => said.push(line),
   })
 }

@@ -87,7 +87,7 @@ describe('an owner that is no superuser', () => {
     const plant = `set role auth_admin;
       create function auth.mine() returns trigger language plpgsql as $$ begin
         raise exception 'ran as %', current_user; end $$;
-      create trigger mine before insert or update on auth.claims_key for each row execute function auth.mine()`
+      create trigger mine before insert or update on auth.claims_keys for each row execute function auth.mine()`
     await query(auth, plant)
     await expect(installKeys(urlOf('owner'), { claimsKey: 'other', passwords: {} })).rejects.toThrow(
       'ran as auth_admin',

@@ -33,7 +33,7 @@ function stack(bindings: Env = {}) {
       answer = next
     },
     holds: (revision: string, entries: Record<string, string>) => {
-      answer = async () => ({ revision, entries })
+      answer = async () => ({ revision, keys: {}, entries })
     },
   }
 }
@@ -99,7 +99,7 @@ it('an answer that comes after a newer one is too late', async () => {
   await vi.advanceTimersByTimeAsync(5_000)
   holds('3', { MIRRORED: 'new' })
   await request()
-  resolve({ revision: '2', entries: { MIRRORED: 'between' } })
+  resolve({ revision: '2', keys: {}, entries: { MIRRORED: 'between' } })
   await vi.advanceTimersByTimeAsync(5_000)
   await request()
   expect([env['MIRRORED'], asked.at(-1)]).toEqual(['new', '3'])

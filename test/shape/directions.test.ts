@@ -22,7 +22,7 @@ function sources(folder: string): string[] {
     .map((name) => path.posix.join(folder, name.split(path.sep).join('/')))
 }
 
-const rooms = ['src/wire', 'src/sdk', 'src/auth', 'runtime', 'build', 'local', 'cli']
+const rooms = ['src/wire', 'src/sdk', 'src/auth', 'runtime', 'build', 'local', 'deploy', 'cli']
 const files = rooms.flatMap(sources)
 const imports = files.flatMap(importsOf)
 
@@ -107,7 +107,8 @@ const allowed: Record<string, string[]> = {
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
-  cli: ['build', 'local', 'src/wire', 'commander', 'node'],
+  deploy: ['build', 'local', 'src/wire', 'pg', 'smol-toml', 'node'],
+  cli: ['build', 'local', 'deploy', 'src/wire', 'commander', 'node'],
 }
 
 const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`))!
@@ -127,7 +128,7 @@ describe('directions', () => {
 
   it('of the runtime, the build and the command line see one type: the route table', () => {
     const seen = imports.filter(
-      ({ from, to }) => ['build', 'cli', 'local'].includes(roomOf(from)) && to.startsWith('runtime/'),
+      ({ from, to }) => ['build', 'cli', 'deploy', 'local'].includes(roomOf(from)) && to.startsWith('runtime/'),
     )
     expect([...new Set(seen.map(({ to, isValue }) => `${to} ${isValue}`))]).toEqual(['runtime/table.ts false'])
   })

@@ -150,7 +150,9 @@ describe('the repository', () => {
     const { packages } = JSON.parse(read('package-lock.json'))
     for (const name of ['esbuild', 'workerd', 'miniflare', 'typescript']) {
       const copies = Object.keys(packages).filter((key) => key.endsWith(`node_modules/${name}`))
-      expect(copies).toEqual([`node_modules/${name}`])
+      // attw checks the package with a TypeScript of its own
+      const own = copies.filter((key) => !key.startsWith('node_modules/@arethetypeswrong/'))
+      expect(own).toEqual([`node_modules/${name}`])
     }
   })
 

@@ -2,6 +2,7 @@ import { Cron, Injectable, Log } from '@stack/backend'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { open, seal } from '../shared/seal.ts'
 import { inRequest } from '../shared/sql.ts'
+import type { KeyRecord } from './overlap.ts'
 
 /** Advisory lock under which keys are minted and rotated, one at a time; the number names nothing else. */
 const mintLock = 7_301_201
@@ -57,6 +58,19 @@ export class SigningKeys {
           where successor.activate_at < now() - make_interval(secs => ${publishedAfterSeconds}))
       order by created_at desc`
     return rows.map(({ public_jwk }) => public_jwk)
+  }
+
+  /** The newest first. A previous key stays published until its last token has expired. */
+  async list(): Promise<KeyRecord[]> {
+    return inRequest<KeyRecord>`
+      with keys as (select kid, created_at, activate_at, lead(activate_at) over (order by activate_at) as succeeded_at
+        from auth.signing_keys)
+      select 'signing' as kind, kid as id,
+        case when activate_at is null or activate_at > now() then 'next'
+          when succeeded_at is null or succeeded_at > now() then 'current'
+          when succeeded_at + make_interval(secs => ${publishedAfterSeconds}) > now() then 'previous' else 'ended' end as state,
+        'module' as source, created_at, succeeded_at + make_interval(secs => ${publishedAfterSeconds}) as valid_until
+      from keys order by created_at desc`
   }
 
   async active(): Promise<SigningKey> {
@@ -151,4 +165,4 @@ export class SigningKeys {
 }
 
 /** What a sealed key belongs to: moved to another row, it does not open. */
-const placeOf = (kid: string) => `signing key ${kid}`
+export const placeOf = (kid: string) => `signing key ${kid}`

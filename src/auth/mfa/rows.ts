@@ -36,7 +36,7 @@ export interface Challenge {
 const mostAttempts = 5
 
 /** The row that a sealed secret belongs to. Moved to another row, it does not open. */
-const placeOf = (id: string) => `second factor ${id}`
+export const placeOf = (id: string) => `second factor ${id}`
 
 @Injectable()
 export class Factors {

@@ -2,9 +2,8 @@
  * The issuer of each provider, and what it is asked for. A binding `OAUTH_<PROVIDER>_ISSUER` of the auth worker takes the place of an issuer, for a national
  * cloud, a server of one's own and tests. No client and no setting reaches it.
  */
-
-import { Secrets } from '@stack/backend'
 import { hasClients, type OAuthProvider, providerNamed } from '../../wire/providers.ts'
+import { optionalBinding } from '../shared/bindings.ts'
 import { authError } from '../shared/errors.ts'
 import type { ProviderClient } from './client.ts'
 
@@ -43,15 +42,7 @@ export function requireProvider(name: string): OAuthProvider {
 
 /** @returns the issuer without a slash at its end. */
 export function issuerOf(provider: OAuthProvider): string {
-  return (bound(`OAUTH_${provider.toUpperCase()}_ISSUER`) ?? known[provider].issuer).replace(/\/+$/, '')
-}
-
-function bound(name: string): string | undefined {
-  try {
-    return Secrets.get(name)
-  } catch {
-    return undefined
-  }
+  return (optionalBinding(`OAUTH_${provider.toUpperCase()}_ISSUER`) ?? known[provider].issuer).replace(/\/+$/, '')
 }
 
 /** The directory whose accounts a client of Microsoft admits: its own tenant, or one of the three words. */

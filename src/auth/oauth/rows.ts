@@ -48,7 +48,7 @@ export interface Flow {
 }
 
 /** The row that a sealed value belongs to. Moved to another row, it does not open. */
-const placeOf = (digest: string) => `provider sign-in ${digest}`
+export const placeOf = (digest: string) => `provider sign-in ${digest}`
 
 @Injectable()
 export class Flows {

@@ -12,7 +12,7 @@ import { inRequest, type Sql } from '../shared/sql.ts'
 export type OpenCredential = CredentialDocument
 
 /** The row that a sealed credential belongs to: moved to another one, it does not open. */
-const placeOf = (provider: string, name: string) => `provider credential ${provider} ${name}`
+export const placeOf = (provider: string, name: string) => `provider credential ${provider} ${name}`
 
 @Injectable()
 export class Credentials {

@@ -66,6 +66,15 @@ export const authErrors = {
   invalid_private_key: { status: 400, description: 'the private key is not valid' },
   credential_in_use: { status: 409, description: 'the credential is in use' },
   too_many_credentials: { status: 409, description: 'the provider has too many credentials: remove unused ones' },
+  too_many_keys: {
+    status: 409,
+    description: 'ten service-role keys are accepted: end the previous ones with "overlap_seconds": 0',
+  },
+  sealing_key_missing: {
+    status: 409,
+    description: 'something does not open: bind the key that sealed it as SEALING_KEY_PREVIOUS',
+  },
+  delivery_not_found: { status: 404, description: 'there is no such delivery' },
   user_not_found: { status: 404, description: 'there is no such user' },
 } as const satisfies Record<string, { status: number; description: string }>
 

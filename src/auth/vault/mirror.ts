@@ -1,5 +1,7 @@
 import { Injectable, Log } from '@stack/backend'
 import type { MirroredSecrets } from '../../wire/secrets.ts'
+import { ClaimsKeys } from '../keys/claims.ts'
+import { ServiceRoleKeys } from '../keys/service-role.ts'
 import { open } from '../shared/seal.ts'
 import { VaultRows } from './rows.ts'
 
@@ -9,7 +11,11 @@ export const placeOf = (name: string) => `vault backend ${name}`
 /** Gives the vault to the backend worker, by RPC over its service binding and never over HTTP (contract 9.9). */
 @Injectable()
 export class VaultMirror {
-  constructor(private readonly rows: VaultRows) {}
+  constructor(
+    private readonly claims: ClaimsKeys,
+    private readonly rows: VaultRows,
+    private readonly serviceRole: ServiceRoleKeys,
+  ) {}
 
   /** @param known the revision that the caller holds. @returns `null` where that is still the one. */
   async mirrorSecrets(known: string | null): Promise<MirroredSecrets | null> {
@@ -24,6 +30,18 @@ export class VaultMirror {
         Log.error('a secret of the vault cannot be opened', { name, error })
       }
     }
-    return { revision, entries }
+    const keys = {
+      CLAIMS_KEY: await this.opened('CLAIMS_KEY', this.claims.current()),
+      SERVICE_ROLE_KEY: await this.opened('SERVICE_ROLE_KEY', this.serviceRole.current()),
+    }
+    return { revision, keys, entries }
+  }
+
+  /** A key that does not open leaves its binding in force, and must not take the secrets with it. */
+  private async opened(name: string, key: Promise<string | undefined>): Promise<string | undefined> {
+    return key.catch((error: unknown) => {
+      Log.error('a rotated key cannot be opened: bind the sealing key it was sealed with', { name, error })
+      return undefined
+    })
   }
 }

@@ -30,10 +30,13 @@ export class VaultRows {
     return removed.length > 0
   }
 
-  /** Another one for every write, for no value is sealed twice alike. */
+  /** Another one for every write and every rotation of a key that is mirrored, for no value is sealed twice alike. */
   async revision(): Promise<string> {
     const [row] = await Database.$asService().sql<{ revision: string }>`
-      select md5(coalesce(string_agg(name || ' ' || sealed, ',' order by name), '')) as revision from auth.vault_entries`
+      select md5(concat_ws(' ', string_agg(name || ' ' || sealed, ',' order by name),
+        (select coalesce(sealed, id) from auth.claims_keys order by position desc limit 1),
+        (select sealed from auth.service_role_keys where sealed is not null order by position desc limit 1))) as revision
+      from auth.vault_entries`
     return row!.revision
   }
 

@@ -78,7 +78,7 @@ const escapes: string[][] = [
   [`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()`],
   ['alter system set row_security = off'],
   [`select * from pg_authid`],
-  [`select * from auth.claims_key`],
+  [`select * from auth.claims_keys`],
 ]
 
 /** Queries for foreign rows, which run after each attempt. */
@@ -148,7 +148,7 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
   })
 
   it('5.1 what the service role may not read either', async () => {
-    for (const table of ['password_credentials', 'signing_keys', 'claims_key']) {
+    for (const table of ['password_credentials', 'signing_keys', 'claims_keys', 'service_role_keys']) {
       for (const as of ['caller', 'service'] as const) {
         const { status } = await run(thief, [{ text: `select * from auth.${table}` }], as)
         expect([table, as, status]).toEqual([table, as, 500])

@@ -1,11 +1,12 @@
 /** The senders of a stack, by channel: what the settings name, or the local stack's mailbox. */
-import { Database, Injectable, Log, Secrets } from '@stack/backend'
+import { Database, Injectable, Log } from '@stack/backend'
 import type { Message } from '../../../wire/message.ts'
 import type { ProviderName } from '../../../wire/providers.ts'
 import type { MailSettings, Settings } from '../../../wire/settings.ts'
 import type { Channel } from '../../../wire/templates.ts'
 import { Credentials } from '../../providers/credentials.ts'
 import { PhoneSettingsReader } from '../../providers/phone-settings.ts'
+import { optionalBinding } from '../../shared/bindings.ts'
 import type { Sql } from '../../shared/sql.ts'
 import { SendFailed } from './failure.ts'
 import { sendByHttp } from './http.ts'
@@ -69,10 +70,4 @@ export class Senders {
 }
 
 /** The address of the local stack's mailbox. No other stack has that binding. */
-function mailbox(): string | undefined {
-  try {
-    return Secrets.get('STACK_MAILBOX_URL')
-  } catch {
-    return undefined
-  }
-}
+const mailbox = () => optionalBinding('STACK_MAILBOX_URL')
