@@ -154,14 +154,14 @@ describe('5.1, 5.7 grants', () => {
         ['auth.users', 'delete, insert, select, update'],
         ['stack.audit', 'insert, select', 'auth_admin'],
         ['stack.migrations', 'select', 'auth_admin'],
-        ['webhooks.deliveries', 'delete, insert, select, update'],
+        ['webhooks.deliveries', 'delete, insert, select, update', 'backend_service_role', 'auth_admin select, '],
         ['webhooks.seen', 'delete, insert, select, update'],
-      ].map(([object, privileges, role = 'backend_service_role']) => ({
+      ].map(([object, privileges, role = 'backend_service_role', others = '']) => ({
         object,
-        grants: privileges!
+        grants: `${others}${privileges!
           .split(', ')
           .map((privilege) => `${role} ${privilege}`)
-          .join(', '),
+          .join(', ')}`,
       })),
     )
     expect(
@@ -184,7 +184,7 @@ describe('5.1, 5.7 grants', () => {
       { object: 'auth', grants: 'backend_authenticated usage, backend_service_role usage' },
       { object: 'public', grants: 'backend_authenticated usage, backend_service_role usage, public usage' },
       { object: 'stack', grants: 'auth_admin usage' },
-      { object: 'webhooks', grants: 'backend_service_role usage' },
+      { object: 'webhooks', grants: 'auth_admin usage, backend_service_role usage' },
     ])
   })
 
@@ -283,12 +283,45 @@ describe('5.3 claims', () => {
     expect(await codeOf(bound(mine, uid, forged[kind]!))).toBe('28000')
   })
 
+  it('without content need no signature, and are no one’s', async () => {
+    expect(await bound('{}', uid, () => null)).toBe(null)
+  })
+
+  it('are believed under each key that is accepted, and refused once it has ended', async () => {
+    const rotated = 'the key of a rotation'
+    await owner.query('begin')
+    try {
+      const pad = (byte: number) => Buffer.alloc(64, rotated.padEnd(64, '\0')).map((one) => one ^ byte)
+      await owner.query('set local role auth_admin')
+      await owner.query(
+        `insert into auth.claims_keys (id, inner_pad, outer_pad, sealed) values ('clk_' || repeat('0', 26), $1, $2, 'x')`,
+        [pad(0x36), pad(0x5c)],
+      )
+      const believed = async (key: string) => {
+        const text = JSON.stringify(mine)
+        await owner.query(
+          `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
+          [text, signatureOf(text, soon(), key)],
+        )
+        await owner.query('savepoint tried')
+        const code = await codeOf(owner.query('select auth.jwt()'))
+        await owner.query('rollback to tried')
+        return code
+      }
+      expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', 'allowed'])
+      await owner.query(`update auth.claims_keys set accepted_until = now() where id = 'binding'`)
+      expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', '28000'])
+    } finally {
+      await owner.query('rollback')
+    }
+  })
+
   it('are refused while the database has no key', async () => {
     await owner.query('begin')
     try {
       await owner.query('set local role auth_admin')
-      await owner.query('delete from auth.claims_key')
-      await owner.query(`select set_config('request.jwt.claims', '{}', true)`)
+      await owner.query('delete from auth.claims_keys')
+      await owner.query(`select set_config('request.jwt.claims', '{"sub":"usr_1"}', true)`)
       await owner.query(`select set_config('request.jwt.signature', '', true)`)
       expect(await codeOf(owner.query('select auth.jwt()'))).toBe('28000')
     } finally {
@@ -430,9 +463,23 @@ describe('what the tables refuse', () => {
       `insert into auth.role_permissions (role, permission) values ('first', 'a.' || repeat('b', 254))`,
       check,
     ],
-    'a short claims key': [`update auth.claims_key set inner_pad = 'a'`, check],
-    'a second claims key': [
-      `insert into auth.claims_key select false, inner_pad, outer_pad from auth.claims_key`,
+    'a short claims key': [`update auth.claims_keys set inner_pad = 'a'`, check],
+    'a second bound claims key': [
+      `insert into auth.claims_keys (id, inner_pad, outer_pad) select 'binding', inner_pad, outer_pad from auth.claims_keys`,
+      unique,
+    ],
+    'a rotated claims key that no worker can read': [
+      `insert into auth.claims_keys (id, inner_pad, outer_pad)
+         select 'clk_' || repeat('0', 26), inner_pad, outer_pad from auth.claims_keys`,
+      check,
+    ],
+    'a service-role key in place of its digest': [
+      `insert into auth.service_role_keys (digest, id, source) values ('srk_secret', repeat('0', 16), 'rotation')`,
+      check,
+    ],
+    'an ended service-role key that is kept': [
+      `insert into auth.service_role_keys (digest, id, source, sealed, accepted_until)
+         values (repeat('0', 64), repeat('0', 16), 'rotation', 'x', now())`,
       check,
     ],
     'a second document of settings': [`insert into auth.settings (singleton, document) values (false, '{}')`, check],

@@ -1,5 +1,6 @@
 /** The order of a request's steps, and what each of them decides (contract 3.4, 4.1, 4.6, 6.1), without a bundle. */
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Call } from '../../runtime/call.ts'
 import { type Grants, noGrants } from '../../runtime/database/grants.ts'
 import type { Emitted } from '../../runtime/emitted.ts'
 import { requireKnownParameters } from '../../runtime/management.ts'
@@ -83,7 +84,8 @@ async function ask(
       await limit()
     },
     management: {
-      hasServiceRoleKey: async ({ request }: { request: Request }) => request.headers.get('apikey') === 'the-key',
+      followKeys() {},
+      hasServiceRoleKey: async ({ request }: Call) => request.headers.get('apikey') === 'the-key',
       requireKnownParameters,
     },
   } as unknown as Emitted
