@@ -291,7 +291,7 @@ describe('5.3 claims', () => {
     const rotated = 'the key of a rotation'
     await owner.query('begin')
     try {
-      const pad = (byte: number) => Buffer.alloc(64, rotated.padEnd(64, '\0')).map((one) => one ^ byte)
+      const pad = (byte: number) => Buffer.alloc(64, rotated.padEnd(64, '\0')).map((one: number) => one ^ byte)
       await owner.query('set local role auth_admin')
       await owner.query(
         `insert into auth.claims_keys (id, inner_pad, outer_pad, sealed) values ('clk_' || repeat('0', 26), $1, $2, 'x')`,

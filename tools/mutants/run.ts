@@ -1,7 +1,7 @@
 /**
  * Makes small hostile changes to the code, one at a time, and tells which of them no test notices.
  *
- * Usage: npm run mutants [-- room …] [--id part] [--again] [--expected] [--cheap] [--list] [--propose file] [--record [--accept]]
+ * Usage: npm run mutants [-- room …] [--id part] [--again] [--expected] [--cheap] [--list] [--propose file] [--record [--accept]] [--table]
  */
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -30,6 +30,7 @@ const { values: flags, positionals } = parseArgs({
     record: { type: 'boolean', default: false },
     accept: { type: 'boolean', default: false },
     propose: { type: 'string' },
+    table: { type: 'boolean', default: false },
     copy: { type: 'string', default: 'default' },
   },
 })
@@ -116,7 +117,7 @@ function summarise(chosen: readonly Room[]): void {
           `\n${keyOf(room, change)} survived: ${change.gain}\n  ${change.file}\n- ${change.before}\n+ ${change.after}`,
         )
     }
-  if (flags.id === undefined) writeTable(root, rooms, current(state))
+  writeTable(root, rooms, current(state))
 }
 
 /** The outcomes of changes as they are now. */
@@ -146,6 +147,7 @@ function recordCounts(): void {
 
 if (flags.propose !== undefined) propose(root, flags.propose)
 else if (flags.record) recordCounts()
+else if (flags.table) writeTable(root, rooms, current(readState()))
 else if (flags.list) list()
 else {
   refuse(faultsOfLists(root).filter((fault) => !fault.includes('were recorded')))
