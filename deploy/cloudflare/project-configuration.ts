@@ -1,4 +1,4 @@
-/** What a project's own wrangler.toml says about the deployment of its worker (contract 1.3). */
+/** The project's own wrangler.toml: settings for the deployment of its worker (contract 1.3). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
@@ -81,6 +81,6 @@ function parsed(file: string): Record<string, unknown> {
   }
 }
 
-export function isTable(value: unknown): value is Record<string, unknown> {
+function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

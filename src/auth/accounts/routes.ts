@@ -18,6 +18,7 @@ import type * as v from 'valibot'
 import { mailAddress } from '../../wire/mail-address.ts'
 import type { AuditEvent } from '../audit/events.ts'
 import { Audit, administering, type Entry } from '../audit/rows.ts'
+import { Devices } from '../devices/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices, unnamed } from '../mail/notices.ts'
@@ -50,6 +51,7 @@ export class AccountsController {
     private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
+    private readonly devices: Devices,
     private readonly exports: AccountExport,
     private readonly factors: Factors,
     private readonly limits: Limits,
@@ -187,7 +189,8 @@ export class AccountsController {
     await this.challenges.forget(id)
     await this.accounts.refuseEarlierSignIns(id)
     const { length: sessions } = await this.sessions.endAll(id, 'credential_revoked')
-    const revoked = { ...credentials, factors, sessions }
+    const devices = await this.devices.revokeAll(id, 'credentials_revoked')
+    const revoked = { ...credentials, factors, sessions, devices }
     if (Object.values(revoked).some((count) => count > 0)) {
       await this.note('credentials.revoked', id, administering(operator, request, requestId), { details: revoked })
     }
