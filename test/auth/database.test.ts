@@ -146,6 +146,7 @@ describe('5.1, 5.7 grants', () => {
         from pg_class where relkind in ('r', 'v', 'm', 'S') and relnamespace::regnamespace::text in ('auth', 'stack', 'webhooks')`),
     ).toEqual(
       [
+        ['auth.device_environments', 'references, select', 'auth_admin'],
         ['auth.role_permissions', 'delete, insert, select, update'],
         ['auth.roles', 'delete, insert, select, update'],
         ['auth.sessions', 'delete, select'],
@@ -194,10 +195,13 @@ describe('5.1, 5.7 grants', () => {
       await granted(`select oid::regprocedure::text as object, proowner as owner, coalesce(proacl, acldefault('f', proowner)) as acl
         from pg_proc where pronamespace::regnamespace::text in ('auth', 'stack', 'webhooks')`),
     ).toEqual([
+      { object: 'auth.claim_assertion(text,text,bigint)', grants: both },
       { object: 'auth.has_permission(text)', grants: both },
       { object: 'auth.jwt()', grants: both },
       { object: 'auth.repair_logins()', grants: 'auth_admin execute' },
       { object: 'auth.request_context(text)', grants: both },
+      { object: 'auth.request_context(text,text)', grants: both },
+      { object: 'auth.see_device(text)', grants: both },
       { object: 'auth.uid()', grants: both },
       { object: 'stack.prune_audit(integer)', grants: 'auth_admin execute' },
     ])
