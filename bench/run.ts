@@ -4,6 +4,7 @@ import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchCli } from './cli/index.ts'
 import { benchRequests } from './requests/index.ts'
+import { benchServe } from './serve/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
 
 const benches: Record<string, () => Promise<void>> = {
@@ -12,6 +13,7 @@ const benches: Record<string, () => Promise<void>> = {
   build: benchBuild,
   cli: benchCli,
   requests: benchRequests,
+  serve: benchServe,
   webhooks: benchWebhooks,
 }
 

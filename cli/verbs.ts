@@ -11,6 +11,7 @@ import { project } from './project/verbs.ts'
 import { push } from './push/verbs.ts'
 import { roles } from './roles/verbs.ts'
 import { secret } from './secret/verbs.ts'
+import { serve } from './serve/verbs.ts'
 import type { Group } from './shared/verb.ts'
 import { token } from './token/verbs.ts'
 import { webhooks } from './webhooks/verbs.ts'
@@ -19,6 +20,7 @@ export const groups: readonly Group[] = [
   project,
   init,
   push,
+  serve,
   environments,
   link,
   auth,

@@ -93,11 +93,13 @@ export function loginPasswords(key: string): LoginPasswords {
   }
 }
 
-function configOf({ url, ca }: DatabaseOptions): pg.ClientConfig {
+/** The driver's settings for the owner. @throws UrlFault */
+export function configOf({ url, ca }: Pick<DatabaseOptions, 'url' | 'ca'>): pg.ClientConfig {
   return ownerConfig(ownerUrl(url), ca)
 }
 
-async function withOwner<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Runs the work on a connection of its own. @throws DatabaseUnreachable, or as the work does. */
+export async function withOwner<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connectOwner(config)
   try {
     return await work(client)

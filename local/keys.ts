@@ -29,7 +29,7 @@ export function keysAt(file: string): Keys {
     if (!fs.readFileSync(file, 'utf8').includes('"password_pepper"')) write(file, keys)
     return keys
   }
-  const keys = mint()
+  const keys = mintKeys()
   write(file, keys)
   return keys
 }
@@ -45,8 +45,10 @@ function read(file: string): Keys | undefined {
   } catch {
     return undefined
   }
-  const isWhole = Object.entries(mint()).every(([name, value]) => typeof found?.[name as keyof Keys] === typeof value)
-  const hasPasswords = Object.keys(mint().passwords).every(
+  const isWhole = Object.entries(mintKeys()).every(
+    ([name, value]) => typeof found?.[name as keyof Keys] === typeof value,
+  )
+  const hasPasswords = Object.keys(mintKeys().passwords).every(
     (login) => typeof found?.passwords?.[login as keyof Keys['passwords']] === 'string',
   )
   return isWhole && hasPasswords ? (found as Keys) : undefined
@@ -61,7 +63,8 @@ function withDerivedKeys(found: Partial<Keys> | null): Partial<Keys> | null {
   return { password_pepper: derived('password pepper'), refresh_key: derived('refresh tokens'), ...found }
 }
 
-function mint(): Keys {
+/** New keys of a stack. */
+export function mintKeys(): Keys {
   const secret = () => randomBytes(32).toString('base64url')
   const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
   return {

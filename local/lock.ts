@@ -44,6 +44,12 @@ export function noteWorkerd(file: string): void {
   if (lock) writeWhole(file, JSON.stringify({ ...lock, workerd } satisfies Lock))
 }
 
+/** @returns the process that holds the lock and still runs. */
+export function lockHolder(file: string): number | undefined {
+  const stack = read(file)?.stack
+  return processes().find(({ pid, began }) => pid === stack?.pid && began === stack.began)?.pid
+}
+
 export function releaseLock(file: string): void {
   fs.rmSync(file, { force: true })
 }

@@ -3,8 +3,8 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type Request, Response, type WorkerOptions } from 'miniflare'
-import type { RouteTable } from '../runtime/table.ts'
 import { compatibilityDate, compatibilityFlags } from '../src/wire/compatibility.ts'
+import { cronsIn, limitsIn, moduleNames, needsPool } from './bundle.ts'
 import type { Crons, ServedCron } from './cron.ts'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
@@ -127,21 +127,10 @@ function frontWorker(port: number, onCron: WorkersOptions['onCron']): WorkerOpti
   }
 }
 
-/** The route table of the bundle in a folder. */
-function tableOf(out: string): RouteTable {
-  return JSON.parse(fs.readFileSync(path.join(out, '../table.json'), 'utf8')) as RouteTable
-}
-
-function cronsIn(worker: ServedCron['worker'], out: string): ServedCron[] {
-  return (tableOf(out).crons ?? []).map((cron) => ({ ...cron, worker }))
-}
-
 /** @returns the bindings of the limits that the routes of a built project declare. */
 function rateLimitsIn(out: string): NonNullable<WorkerOptions['ratelimits']> {
-  const { routes } = tableOf(out)
-  const limits = routes.flatMap(({ limit }) => (limit ? [limit] : []))
   return Object.fromEntries(
-    limits.map(({ binding, requests, seconds }) => [
+    limitsIn(out).map(({ binding, requests, seconds }) => [
       binding,
       { namespace_id: binding, simple: { limit: requests, period: seconds } },
     ]),
@@ -167,9 +156,7 @@ function worker(name: 'backend' | 'auth', out: string, bindings: Record<string, 
     bindings: { ...bindings, STACK_WORKER: name },
     serviceBindings: { AUTH: 'auth' },
     // A bundle with the database driver exports this class. A variable of that name replaces the binding.
-    ...(fs.existsSync(path.join(out, 'driver.js')) && bindings['STACK_POOL'] === undefined
-      ? { durableObjects: { STACK_POOL: 'StackPool' } }
-      : {}),
+    ...(needsPool(out) && bindings['STACK_POOL'] === undefined ? { durableObjects: { STACK_POOL: 'StackPool' } } : {}),
     ...(name === 'backend' ? { r2Buckets: { STORAGE: 'storage' }, ratelimits: rateLimitsIn(out) } : {}),
   }
 }
@@ -185,12 +172,9 @@ function startFailure(error: Error, outs: Record<string, string>): Error {
 
 /** Reads the modules, `worker.js` first, because the first one is the entry. A later build is served by `update` alone. */
 function modulesIn(out: string) {
-  const names = fs.readdirSync(out).filter((name) => /\.(?:js|wasm)$/.test(name))
-  return names
-    .sort((a, b) => Number(b === 'worker.js') - Number(a === 'worker.js'))
-    .map((name) => ({
-      type: name.endsWith('.wasm') ? ('CompiledWasm' as const) : ('ESModule' as const),
-      path: path.join(out, name),
-      contents: fs.readFileSync(path.join(out, name)),
-    }))
+  return moduleNames(out).map((name) => ({
+    type: name.endsWith('.wasm') ? ('CompiledWasm' as const) : ('ESModule' as const),
+    path: path.join(out, name),
+    contents: fs.readFileSync(path.join(out, name)),
+  }))
 }

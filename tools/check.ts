@@ -30,6 +30,7 @@ const rooms = [
   '.',
   'src',
   'runtime',
+  'deploy/workers',
   'test',
   'test/build/nest',
   'test/edge/probe',

@@ -16,7 +16,7 @@ export function pack(): string {
   const project = path.join(root, 'tools/tsconfig.pack.json')
   const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stdout)
-  for (const name of ['src', 'runtime', 'bin']) {
+  for (const name of ['src', 'runtime', 'deploy/workers', 'bin']) {
     fs.cpSync(path.join(root, name), path.join(dist, name), {
       recursive: true,
       filter: (file) => !/tsconfig\.json$/.test(file),

@@ -5,7 +5,7 @@ import type pg from 'pg'
 const oldestVersion = 16
 
 /** The database cannot hold a stack, or its owner may not make one there. */
-export class RightsMissing extends Error {
+class RightsMissing extends Error {
   override name = 'RightsMissing'
 }
 

@@ -108,7 +108,7 @@ const allowed: Record<string, string[]> = {
   ],
   build: ['src/wire', 'ts-morph', 'esbuild', 'chokidar', 'string-width', 'node'],
   local: ['build', 'src/wire', 'miniflare', 'pg', 'get-port', 'croner', 'hono', 'node'],
-  deploy: ['build', 'local', 'src/wire', 'pg', 'smol-toml', 'node'],
+  deploy: ['build', 'local', 'src/wire', 'pg', 'esbuild', 'smol-toml', 'node', 'aws4fetch', 'cloudflare:workers'],
   cli: ['build', 'local', 'deploy', 'src/wire', 'commander', 'node'],
 }
 
@@ -161,6 +161,7 @@ describe('directions', () => {
       'cli/cron/list.ts',
       'cli/project/ready.ts',
       'cli/project/start.ts',
+      'cli/serve/serve.ts',
       'cli/shared/local-stack.ts',
       'cli/webhooks/deliveries.ts',
       'cli/webhooks/keys.ts',

@@ -1,0 +1,52 @@
+/** The bundles that are served: built for production, or found where an earlier build left them. */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { buildCached } from '../../build/cached.ts'
+import type { BuildResult } from '../../build/options.ts'
+import { authTarget, projectTarget } from '../../build/targets.ts'
+import { stackFiles } from '../../local/files.ts'
+import type { DeclaredRole, Project } from '../../src/wire/project.ts'
+import type { Bundles } from './generations.ts'
+
+/** The project does not build. */
+export class BuildRefused extends Error {
+  override name = 'BuildRefused'
+  readonly result: BuildResult
+
+  constructor(result: BuildResult) {
+    super('the project was refused')
+    this.result = result
+  }
+}
+
+export interface BuildInput {
+  root: string
+  project: Project
+  roles: readonly DeclaredRole[]
+  /** The folder of a build, as `stack build --out` leaves it. Without it the project is built. */
+  built: string | undefined
+}
+
+/** @throws BuildRefused, or an Error for a folder that holds no build. */
+export async function bundlesOf({ root, project, roles, built }: BuildInput): Promise<Bundles> {
+  const files = stackFiles(root)
+  const auth = path.join(built ?? '', 'auth/out')
+  if (built !== undefined) {
+    requireBuild(path.join(built, 'out'))
+    if (fs.existsSync(path.join(auth, 'worker.js'))) return { backend: path.join(built, 'out'), auth }
+  }
+  const [backend, module] = await Promise.all([
+    built === undefined ? buildCached(projectTarget(root, project, roles)) : undefined,
+    buildCached(authTarget(files.auth)),
+  ])
+  if (backend && !backend.built) throw new BuildRefused(backend)
+  if (!module.built) throw new BuildRefused(module)
+  return { backend: built === undefined ? files.backend : path.join(built, 'out'), auth: path.join(files.auth, 'out') }
+}
+
+function requireBuild(out: string): void {
+  for (const file of [path.join(out, 'worker.js'), path.join(out, '../table.json')]) {
+    if (!fs.existsSync(file))
+      throw new Error(`${file} is missing: \`stack build --out ${path.dirname(out)}\` writes it`)
+  }
+}
