@@ -2,7 +2,6 @@
  * The database of the auth module without a worker: who may do what in it, and the functions that decide (contract 5.1, 5.3, 5.7, 9).
  * The migrations run in a real Postgres.
  */
-import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installKeys } from '../../local/logins.ts'
 import { migrate, setsOf } from '../../local/migrate.ts'
 import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import { signatureOf as sign, soon } from '../support/claims-signature.ts'
 
 const password = 'local'
 const claimsKey = 'the key of the claims'
@@ -146,6 +146,7 @@ describe('5.1, 5.7 grants', () => {
         from pg_class where relkind in ('r', 'v', 'm', 'S') and relnamespace::regnamespace::text in ('auth', 'stack', 'webhooks')`),
     ).toEqual(
       [
+        ['auth.device_environments', 'references, select', 'auth_admin'],
         ['auth.role_permissions', 'delete, insert, select, update'],
         ['auth.roles', 'delete, insert, select, update'],
         ['auth.sessions', 'delete, select'],
@@ -154,14 +155,14 @@ describe('5.1, 5.7 grants', () => {
         ['auth.users', 'delete, insert, select, update'],
         ['stack.audit', 'insert, select', 'auth_admin'],
         ['stack.migrations', 'select', 'auth_admin'],
-        ['webhooks.deliveries', 'delete, insert, select, update'],
+        ['webhooks.deliveries', 'delete, insert, select, update', 'backend_service_role', 'auth_admin select, '],
         ['webhooks.seen', 'delete, insert, select, update'],
-      ].map(([object, privileges, role = 'backend_service_role']) => ({
+      ].map(([object, privileges, role = 'backend_service_role', others = '']) => ({
         object,
-        grants: privileges!
+        grants: `${others}${privileges!
           .split(', ')
           .map((privilege) => `${role} ${privilege}`)
-          .join(', '),
+          .join(', ')}`,
       })),
     )
     expect(
@@ -184,7 +185,7 @@ describe('5.1, 5.7 grants', () => {
       { object: 'auth', grants: 'backend_authenticated usage, backend_service_role usage' },
       { object: 'public', grants: 'backend_authenticated usage, backend_service_role usage, public usage' },
       { object: 'stack', grants: 'auth_admin usage' },
-      { object: 'webhooks', grants: 'backend_service_role usage' },
+      { object: 'webhooks', grants: 'auth_admin usage, backend_service_role usage' },
     ])
   })
 
@@ -194,10 +195,13 @@ describe('5.1, 5.7 grants', () => {
       await granted(`select oid::regprocedure::text as object, proowner as owner, coalesce(proacl, acldefault('f', proowner)) as acl
         from pg_proc where pronamespace::regnamespace::text in ('auth', 'stack', 'webhooks')`),
     ).toEqual([
+      { object: 'auth.claim_assertion(text,text,bigint)', grants: both },
       { object: 'auth.has_permission(text)', grants: both },
       { object: 'auth.jwt()', grants: both },
       { object: 'auth.repair_logins()', grants: 'auth_admin execute' },
       { object: 'auth.request_context(text)', grants: both },
+      { object: 'auth.request_context(text,text)', grants: both },
+      { object: 'auth.see_device(text)', grants: both },
       { object: 'auth.uid()', grants: both },
       { object: 'stack.prune_audit(integer)', grants: 'auth_admin execute' },
     ])
@@ -217,7 +221,7 @@ describe('5.1, 5.7 grants', () => {
     expect(
       await sql(`select oid::regclass::text as table from pg_class where relkind = 'r' and not relrowsecurity
         and relnamespace::regnamespace::text = 'auth'`),
-    ).toEqual([])
+    ).toEqual([{ table: 'auth.device_environments' }]) // the owner's list of worlds: it tells of no user
     expect(
       await sql(
         `select polrelid::regclass::text as table, polroles::regrole[]::text as roles from pg_policy order by 1`,
@@ -241,12 +245,7 @@ describe('5.1, 5.7 grants', () => {
   })
 })
 
-/** Unix time in seconds. */
-const soon = () => Math.ceil(Date.now() / 1000) + 60
-
-function signatureOf(claims: string, expiry: number, key = claimsKey): string {
-  return `${expiry}.${createHmac('sha256', key).update(`${expiry}.${claims}`).digest('hex')}`
-}
+const signatureOf = (claims: string, expiry: number, key = claimsKey) => sign(claims, key, expiry)
 
 /** Binds claims as the runtime does. */
 async function bound<T>(
@@ -288,12 +287,45 @@ describe('5.3 claims', () => {
     expect(await codeOf(bound(mine, uid, forged[kind]!))).toBe('28000')
   })
 
+  it('without content need no signature, and are no one’s', async () => {
+    expect(await bound('{}', uid, () => null)).toBe(null)
+  })
+
+  it('are believed under each key that is accepted, and refused once it has ended', async () => {
+    const rotated = 'the key of a rotation'
+    await owner.query('begin')
+    try {
+      const pad = (byte: number) => Buffer.alloc(64, rotated.padEnd(64, '\0')).map((one: number) => one ^ byte)
+      await owner.query('set local role auth_admin')
+      await owner.query(
+        `insert into auth.claims_keys (id, inner_pad, outer_pad, sealed) values ('clk_' || repeat('0', 26), $1, $2, 'x')`,
+        [pad(0x36), pad(0x5c)],
+      )
+      const believed = async (key: string) => {
+        const text = JSON.stringify(mine)
+        await owner.query(
+          `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
+          [text, signatureOf(text, soon(), key)],
+        )
+        await owner.query('savepoint tried')
+        const code = await codeOf(owner.query('select auth.jwt()'))
+        await owner.query('rollback to tried')
+        return code
+      }
+      expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', 'allowed'])
+      await owner.query(`update auth.claims_keys set accepted_until = now() where id = 'binding'`)
+      expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', '28000'])
+    } finally {
+      await owner.query('rollback')
+    }
+  })
+
   it('are refused while the database has no key', async () => {
     await owner.query('begin')
     try {
       await owner.query('set local role auth_admin')
-      await owner.query('delete from auth.claims_key')
-      await owner.query(`select set_config('request.jwt.claims', '{}', true)`)
+      await owner.query('delete from auth.claims_keys')
+      await owner.query(`select set_config('request.jwt.claims', '{"sub":"usr_1"}', true)`)
       await owner.query(`select set_config('request.jwt.signature', '', true)`)
       expect(await codeOf(owner.query('select auth.jwt()'))).toBe('28000')
     } finally {
@@ -435,9 +467,23 @@ describe('what the tables refuse', () => {
       `insert into auth.role_permissions (role, permission) values ('first', 'a.' || repeat('b', 254))`,
       check,
     ],
-    'a short claims key': [`update auth.claims_key set inner_pad = 'a'`, check],
-    'a second claims key': [
-      `insert into auth.claims_key select false, inner_pad, outer_pad from auth.claims_key`,
+    'a short claims key': [`update auth.claims_keys set inner_pad = 'a'`, check],
+    'a second bound claims key': [
+      `insert into auth.claims_keys (id, inner_pad, outer_pad) select 'binding', inner_pad, outer_pad from auth.claims_keys`,
+      unique,
+    ],
+    'a rotated claims key that no worker can read': [
+      `insert into auth.claims_keys (id, inner_pad, outer_pad)
+         select 'clk_' || repeat('0', 26), inner_pad, outer_pad from auth.claims_keys`,
+      check,
+    ],
+    'a service-role key in place of its digest': [
+      `insert into auth.service_role_keys (digest, id, source) values ('srk_secret', repeat('0', 16), 'rotation')`,
+      check,
+    ],
+    'an ended service-role key that is kept': [
+      `insert into auth.service_role_keys (digest, id, source, sealed, accepted_until)
+         values (repeat('0', 64), repeat('0', 16), 'rotation', 'x', now())`,
       check,
     ],
     'a second document of settings': [`insert into auth.settings (singleton, document) values (false, '{}')`, check],

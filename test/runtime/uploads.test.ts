@@ -267,6 +267,18 @@ describe('bodies in flight', () => {
     expect((await held).bytes.length).toBe(60 * 64 * 1024)
   })
 
+  it('a body of a route has 30 s, however fast it arrives', async () => {
+    const { request, send } = upload()
+    const status = settledLater(createUploads()(request, {}))
+    for (let second = 0; second < 30; second++) {
+      send(128 * 1024)
+      await turn()
+      expect(await status()).toBe(undefined)
+      vi.advanceTimersByTime(1_000)
+    }
+    expect(await status()).toBe(408)
+  })
+
   it('a longer one than maxBodyBytes is 413, whether it says so or not; one of that length is taken', async () => {
     const hold = deliveries()
     expect(await settled(hold(stated(11).request, 10))).toBe('413')

@@ -22,12 +22,14 @@ const longestMs = 240_000
 /** Messages of a stack or a build that does not start because the changed text cannot be read. */
 const unreadable = /Transform failed|Build failed|the project was refused|syntax error|SyntaxError|does not parse/
 
+/** @param sound tests that were found to pass without a change: it grows. */
 export async function outcomeOf(
   { tests }: Room,
   change: Change,
   copy: Copy,
   runner: Runner,
   isExpectedOnly: boolean,
+  sound: Set<string>,
 ): Promise<Outcome> {
   const began = performance.now()
   const done = (outcome: Omit<Outcome, 'ms'>): Outcome => ({ ...outcome, ms: Math.round(performance.now() - began) })
@@ -42,12 +44,27 @@ export async function outcomeOf(
       if (answer.outcome === 'lost') throw new Error('the process of the tests ended: run again')
       if (answer.outcome === 'timeout') return done({ outcome: 'timed out', by: choice.file })
       if (answer.outcome === 'none') return done({ outcome: 'invalid', message: `${choice.file} runs no test` })
-      if (answer.outcome === 'failed') return done(failed(choice, answer))
+      if (answer.outcome === 'failed') {
+        takeBack()
+        const why = await unsoundness(choice, runner, sound)
+        return why === undefined ? done(failed(choice, answer)) : done({ outcome: 'invalid', message: why })
+      }
     }
     return done({ outcome: 'survived' })
   } finally {
     takeBack()
   }
+}
+
+/** A test that fails without the change tells nothing. @param sound tests that were found to pass. */
+async function unsoundness(choice: TestChoice, runner: Runner, sound: Set<string>): Promise<string | undefined> {
+  const key = `${choice.file} ${choice.name ?? ''}`
+  if (sound.has(key)) return undefined
+  const answer = await runner.run(choice, [], longestMs)
+  if (answer.outcome !== 'passed')
+    return `${key} does not pass without the change: ${JSON.stringify(answer).slice(0, 300)}`
+  sound.add(key)
+  return undefined
 }
 
 const isAmong = (choices: readonly TestChoice[], { file }: TestChoice) =>

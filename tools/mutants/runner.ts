@@ -37,6 +37,8 @@ export function createRunner(copy: Copy): Runner {
   const id = randomUUID()
   let child: ChildProcess | undefined
   const waiting: ((answer: Answer) => void)[] = []
+  /** Files that the run before had changed: vitest must forget their text as well. */
+  let before: readonly string[] = []
 
   async function start(): Promise<void> {
     child = fork(path.join(copy.root, 'tools/mutants/runner.thread.ts'), [], {
@@ -58,7 +60,7 @@ export function createRunner(copy: Copy): Runner {
     child?.removeAllListeners()
     child?.kill('SIGKILL')
     child = undefined
-    endAll(id)
+    endAll(`${path.dirname(copy.root)}${path.sep}`, id)
     fs.rmSync(copy.temporary, { recursive: true, force: true })
     fs.mkdirSync(copy.temporary, { recursive: true })
   }
@@ -69,8 +71,9 @@ export function createRunner(copy: Copy): Runner {
       const order: Order = {
         file: path.join(copy.root, file),
         ...(name === undefined ? {} : { name }),
-        changed: changed.map((one) => path.join(copy.root, one)),
+        changed: [...new Set([...before, ...changed])].map((one) => path.join(copy.root, one)),
       }
+      before = changed
       const { promise, resolve } = Promise.withResolvers<Answer>()
       waiting.push(resolve)
       const timer = setTimeout(() => resolve({ outcome: 'timeout' }), limitMs)
@@ -86,14 +89,26 @@ export function createRunner(copy: Copy): Runner {
   }
 }
 
-/** Ends every process with this mark in its environment. Elsewhere than on Linux those below the folder for temporary files. */
-function endAll(id: string): void {
-  if (process.platform !== 'linux') return
-  for (const { pid } of processes()) {
+/**
+ * Ends every process whose command names the copy, as those of its binaries and of its temporary folders do. On Linux the mark in the
+ * environment finds the others: Postgres overwrites its own environment, and scripts of other binaries do not name the copy.
+ */
+function endAll(folder: string, id: string): void {
+  for (const { pid, command } of processes()) {
+    if (pid === process.pid || !(command.includes(folder) || isMarked(pid, id))) continue
     try {
-      if (fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${mark}=${id}`)) process.kill(pid, 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
     } catch {
-      // the process ended meanwhile, or belongs to another user
+      // the process has ended meanwhile
     }
+  }
+}
+
+function isMarked(pid: number, id: string): boolean {
+  if (process.platform !== 'linux') return false
+  try {
+    return fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${mark}=${id}`)
+  } catch {
+    return false // the process has ended meanwhile, or belongs to another user
   }
 }

@@ -84,6 +84,14 @@ describe('a comparison is whole', () => {
     expect(await holds(presets.sendgrid.proof, secret, headers, body)).toBe(true)
     expect(await holds(presets.emailservice.proof, secret, headers, body)).toBe(true)
     expect(await holds(presets.sendgrid.proof, secret, headers, bytes('y'))).toBe(false)
+    const before = now - 301
+    const late = {
+      'x-twilio-email-event-webhook-signature': signWith('sha256', Buffer.from(`${before}x`), pair.privateKey).toString(
+        'base64',
+      ),
+      'x-twilio-email-event-webhook-timestamp': String(before),
+    }
+    expect(await holds(presets.sendgrid.proof, secret, late, body)).toBe('stale_timestamp')
   })
 })
 

@@ -26,11 +26,22 @@ describe('the token scheme', () => {
     ['no end', { sha256, nbf: now }, undefined, 'bad_encoding'],
     ['a time that is a text', { sha256, nbf: String(now), exp: now + 300 }, undefined, 'bad_encoding'],
     ['another body', { sha256: sha256.replace(/^./, 'A'), nbf: now, exp: now + 300 }, undefined, false],
+    ['an end in 500 s', { sha256, exp: now + 500 }, undefined, true],
+    ['only an end, as of 300 s ago', { sha256, exp: now }, undefined, true],
     ['no hash', { nbf: now, exp: now + 300 }, undefined, 'bad_encoding'],
     ['alg none', { sha256, nbf: now }, { alg: 'none' }, 'unsupported_scheme'],
     ['alg HS512', { sha256, nbf: now }, { alg: 'HS512' }, 'unsupported_scheme'],
     ['crit', { sha256, nbf: now }, { alg: 'HS256', crit: ['x'] }, 'unsupported_scheme'],
   ])('%s', async (_what, claims, header, expected) => {
     expect(await sent(claims, header)).toBe(expected)
+  })
+
+  it('is signed with the secret, whole, and has at most 8,192 characters', async () => {
+    const sound = token({ sha256, nbf: now, exp: now + 300 })
+    const taken = (authorization: string, secret = 'devsecret') =>
+      holds(presets.livekit.proof, secret, { authorization }, body)
+    expect([await taken(sound), await taken(sound, 'another')]).toEqual([true, false])
+    expect(await taken(`${sound}.x`)).toBe('bad_encoding')
+    expect(await taken(token({ sha256, nbf: now, exp: now + 300, more: 'x'.repeat(7_000) }))).toBe('bad_encoding')
   })
 })

@@ -1,0 +1,157 @@
+/**
+ * Runs classes of the auth module in Node against a real Postgres: what only an edge test could reach takes milliseconds. The test file
+ * replaces the decorators, which no built worker executes: `vi.mock('@stack/backend', withoutDecorators)`.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll } from 'vitest'
+import { installKeys } from '../../local/logins.ts'
+import { migrate, setsOf } from '../../local/migrate.ts'
+import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import { HttpError } from '../../src/sdk/errors.ts'
+import { type RequestScope, type Row, scope } from '../../src/sdk/scope.ts'
+import { signatureOf } from './claims-signature.ts'
+
+const decorators =
+  'Injectable Controller Module Cron Get Post Put Delete Patch Body Param Query Header Req RequestId User OptionalUser Client'.split(
+    ' ',
+  )
+
+/** For `vi.mock`: the SDK, whose decorators do nothing. */
+export async function withoutDecorators(original: () => Promise<unknown>): Promise<object> {
+  const nothing = () => () => {}
+  return { ...((await original()) as object), ...Object.fromEntries(decorators.map((name) => [name, nothing])) }
+}
+
+const password = 'local'
+const claimsKey = 'the key of the claims'
+const logins = { stack_backend: 'a', stack_backend_service: 'b', stack_auth: 'c' }
+/** 32 bytes in base64url. */
+const key = (letter: string) => Buffer.alloc(32, letter).toString('base64url')
+
+export interface AuthModule {
+  /** Bindings of the worker. */
+  env: Record<string, unknown>
+  /** Runs SQL as the owner of the database. */
+  sql<T = Row>(text: string, values?: unknown[]): Promise<T[]>
+  /** Runs work as a request of the auth worker: what it returns is committed, also an error, and what it throws is rolled back. */
+  request<T>(work: () => Promise<T>, claims?: object): Promise<T>
+  /** The code of the error that a request throws or returns, or `done`. */
+  codeOf(work: () => Promise<unknown>, claims?: object): Promise<string>
+}
+
+/** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
+export function useAuthModule(): AuthModule {
+  let postgres: Postgres
+  let directory: string
+  let owner: pg.Client
+  const idle: Record<string, pg.Client[]> = { caller: [], service: [] }
+
+  const urlOf = (login: string, secret: string) => `postgresql://${login}:${secret}@127.0.0.1:${postgres.port}/postgres`
+
+  beforeAll(async () => {
+    const subtle = crypto.subtle as unknown as Record<string, unknown>
+    subtle['timingSafeEqual'] = (one: Uint8Array, other: Uint8Array) => timingSafeEqual(one, other)
+    directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
+    postgres = await startPostgres({ directory, password })
+    const url = urlOf('postgres', password)
+    await migrate(url, setsOf(path.join(directory, 'project')))
+    owner = new pg.Client(url)
+    await owner.connect()
+    await installKeys(url, { claimsKey, passwords: logins })
+  })
+  afterAll(async () => {
+    for (const client of [owner, ...Object.values(idle).flat()]) await client?.end()
+    await postgres?.stop()
+    fs.rmSync(directory, { recursive: true, force: true })
+  })
+
+  async function begin(kind: 'caller' | 'service', claims: object | undefined): Promise<pg.Client> {
+    let client = idle[kind]!.pop()
+    if (!client) {
+      client = new pg.Client(kind === 'caller' ? urlOf('stack_backend', 'a') : urlOf('stack_auth', 'c'))
+      await client.connect()
+    }
+    const text = JSON.stringify(claims ?? {})
+    await client.query(`begin; set local role ${kind === 'caller' ? 'backend_authenticated' : 'auth_admin'}`)
+    await client.query(
+      `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
+      [text, signatureOf(text, claimsKey)],
+    )
+    return client
+  }
+
+  /** A transaction that its first query opens. */
+  function transaction(kind: 'caller' | 'service', claims: object | undefined) {
+    let opened: Promise<pg.Client> | undefined
+    return {
+      async query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+        opened ??= begin(kind, claims)
+        return (await (await opened).query(text, [...values])).rows as T[]
+      },
+      async end(command: 'commit' | 'rollback'): Promise<void> {
+        const client = await opened
+        if (!client) return
+        await client.query(command)
+        idle[kind]!.push(client)
+      },
+    }
+  }
+
+  async function within<T, R>(
+    open: T & { end(command: 'commit' | 'rollback'): Promise<void> },
+    work: (own: T) => Promise<R>,
+  ) {
+    try {
+      const result = await work(open)
+      await open.end('commit')
+      return result
+    } catch (error) {
+      await open.end('rollback')
+      throw error
+    }
+  }
+
+  const module: AuthModule = {
+    env: {
+      SEALING_KEY: 'the key that seals',
+      PASSWORD_PEPPER: key('p'),
+      REFRESH_KEY: key('r'),
+      STACK_URL: 'https://stack.example',
+      AUTH_AUDIENCE: 'stack',
+    },
+    sql: async <T>(text: string, values: unknown[] = []) => (await owner.query(text, values)).rows as T[],
+    request(work, claims) {
+      const caller = transaction('caller', claims)
+      const service = transaction('service', claims)
+      const current: RequestScope = {
+        requestId: 'req_1',
+        env: module.env,
+        log() {},
+        caller,
+        service,
+        apart: (inner) => within(transaction('service', claims), inner),
+        afterCommit() {},
+        manage: () => Promise.reject(new Error('the auth worker manages itself')),
+        isOver: false,
+      }
+      const both = {
+        async end(command: 'commit' | 'rollback') {
+          await service.end(command)
+          await caller.end(command)
+        },
+      }
+      return within(both, () => scope.run(current, work))
+    },
+    async codeOf(work, claims) {
+      const result = await module.request(work, claims).catch((error: unknown) => error)
+      if (result instanceof HttpError) return result.code
+      if (result instanceof Error) throw result
+      return 'done'
+    },
+  }
+  return module
+}
