@@ -3,6 +3,7 @@ import { benchAccounts } from './accounts/index.ts'
 import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchCli } from './cli/index.ts'
+import { benchDevices } from './devices/index.ts'
 import { benchRequests } from './requests/index.ts'
 import { benchServe } from './serve/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
@@ -12,6 +13,7 @@ const benches: Record<string, () => Promise<void>> = {
   availability: benchAvailability,
   build: benchBuild,
   cli: benchCli,
+  devices: benchDevices,
   requests: benchRequests,
   serve: benchServe,
   webhooks: benchWebhooks,

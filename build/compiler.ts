@@ -194,8 +194,8 @@ export class Compiler {
     const types = await runSteps(this.#types.open(linked, texts), options)
     const { linked: coerced, schemas } = await evaluating
     if (!types) return undefined
-    const { name } = project
-    return runSteps(typedDocuments(coerced, { name, root, texts, evaluated: schemas, types }), options)
+    const { name, answers } = project
+    return runSteps(typedDocuments(coerced, { name, root, texts, evaluated: schemas, types, answers }), options)
   }
 
   /** Writes the worker, and the documents with it where there are any. */

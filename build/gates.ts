@@ -45,12 +45,16 @@ function gateOf(rule: StaticValue): Omit<Gate, 'decidedBy'> {
   const role = text(option(rule, 'role'))
   const permission = text(option(rule, 'permission'))
   const verifiedEmail = option(rule, 'verifiedEmail')
+  const device = option(rule, 'device')
+  const isOnce = device?.kind === 'literal' && device.value === 'once'
   const serviceRole = serviceRoleOf(rule)
   return {
     required: !(required?.kind === 'literal' && required.value === false),
     ...(role === undefined ? {} : { role }),
     ...(permission === undefined ? {} : { permission }),
     ...(verifiedEmail?.kind === 'literal' && verifiedEmail.value === true ? { verifiedEmail: true as const } : {}),
+    ...(isOnce ? { device: 'once' as const } : {}),
+    ...(device?.kind === 'literal' && device.value === true ? { device: true as const } : {}),
     ...(serviceRole === undefined ? {} : { serviceRole }),
   }
 }

@@ -1,6 +1,7 @@
 /** The options and the result of a build. */
 import type { RouteTable } from '../runtime/table.ts'
 import type { DeclaredRole } from '../src/wire/project.ts'
+import type { RecordedAnswers } from './emit/openapi-answers.ts'
 import type { FileSize } from './emit/report.ts'
 import type { Refusal } from './refusals/index.ts'
 import type { Reserved } from './refuse/context.ts'
@@ -25,8 +26,8 @@ export interface BuildOptions {
   keys?: { accepts: ProviderMethod; current: ProviderMethod }
   /** Modules of Node that packages may import without the prefix `node:`. A project has none: its refusal names the import. */
   nodeModules?: readonly string[]
-  /** The project's name and declared roles. Absent for the auth module, which gets no documents. */
-  project?: { name: string; roles: readonly DeclaredRole[] } | undefined
+  /** The project's name and declared roles, and answers that its documents quote. Absent for the auth module, which gets no documents. */
+  project?: { name: string; roles: readonly DeclaredRole[]; answers?: RecordedAnswers } | undefined
   /** Largest compressed size of the worker in KiB. No limit where it is absent. */
   budgetKib?: number
 }

@@ -32,11 +32,16 @@ export function projectTarget(
   }
 }
 
-/** @param out absolute. */
-export function authTarget(out: string): BuildOptions {
+/**
+ * @param out absolute.
+ * @param hasDebugDevices adds the routes that enrol debug devices. They exist in no other bundle: a key of theirs proves nothing about a
+ * device.
+ */
+export function authTarget(out: string, hasDebugDevices = false): BuildOptions {
   return {
-    root: path.resolve(import.meta.dirname, '../src/auth'),
-    entry: 'module.ts',
+    ...(hasDebugDevices
+      ? { root: path.resolve(import.meta.dirname, '../src'), entry: 'auth-debug/module.ts' }
+      : { root: path.resolve(import.meta.dirname, '../src/auth'), entry: 'module.ts' }),
     out,
     reserved: [webhooks],
     administered: ['/v1/management', '/admin'],

@@ -4,7 +4,7 @@ export const topics: Record<string, string> = {
   'exit-codes': `Exit codes of every verb
 
   0    done, or a running stack that Ctrl-C ended
-  1    the build or the stack refused: a declaration, a migration, a delivery. Or scheduled work failed
+  1    the build, the stack or Cloudflare refused: a declaration, a migration, a delivery. Or scheduled work failed
   2    wrong usage, no project, a declared file that is not valid, a secret that is not set. Nothing was sent
   3    no stack is chosen or runs, the stack runs or is starting already, or the port is taken
   4    no credential, or the stack answered 401 or 403
@@ -21,7 +21,12 @@ Examples:
                           Without both, the local stack's own key is used, or what stack login has stored
   STACK_ACCESS_TOKEN      an operator's access token that is sent instead of a key
   STACK_CONFIRM           require: what ends or removes something needs --yes, also in a script
-  XDG_CONFIG_HOME         the folder of stack/credentials.json (default: ~/.config)
+  XDG_CONFIG_HOME         the folder of stack/credentials.json and of the keys of stack push (default: ~/.config)
+  DATABASE_URL            the URL of the owner of the database that stack push deploys to
+  DATABASE_CA_FILE        a file of certificates (PEM) that sign that of the database
+  CLOUDFLARE_API_TOKEN    the token that stack push deploys with
+  CLOUDFLARE_ACCOUNT_ID   the account of the deployment (default: the only one that the token reaches)
+  CLOUDFLARE_API_BASE_URL another address of Cloudflare's API
   CI                      set and not empty: no command asks a question
   NO_COLOR                set and not empty: no colour, also on a terminal
   INIT_CWD                set by npm: the folder that relative paths are resolved against

@@ -2,6 +2,7 @@
 import { auth } from './auth/verbs.ts'
 import { completion } from './completion/verbs.ts'
 import { cron } from './cron/verbs.ts'
+import { devices } from './devices/verbs.ts'
 import { environments } from './environments/verbs.ts'
 import { init } from './init/verbs.ts'
 import { link } from './link/verbs.ts'
@@ -27,6 +28,7 @@ export const groups: readonly Group[] = [
   operators,
   secret,
   token,
+  devices,
   webhooks,
   cron,
   completion,

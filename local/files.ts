@@ -15,7 +15,10 @@ export interface StackFiles {
   storage: string
   /** The folder of the backend worker's bundle. */
   backend: string
-  /** The folder of the auth module's build. Its bundle is in `out/`. */
+  /**
+   * The folder of the auth module's build. Its bundle is in `out/`. It has debug devices, so it stands apart from `auth`, which is
+   * deployed.
+   */
   auth: string
 }
 
@@ -29,6 +32,6 @@ export function stackFiles(root: string): StackFiles {
     database: below('db'),
     storage: below('storage'),
     backend: below('out'),
-    auth: below('auth'),
+    auth: below('auth-local'),
   }
 }

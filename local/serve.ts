@@ -2,6 +2,7 @@
 import { keys as keyOperations } from '../src/wire/operations.ts'
 import { type Crons, startCrons } from './cron.ts'
 import type { DatabaseUrls } from './database.ts'
+import { admitAllDevices } from './devices.ts'
 import type { StackFiles } from './files.ts'
 import type { Keys } from './keys.ts'
 import { noteWorkerd } from './lock.ts'
@@ -74,6 +75,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await migrations.commit()
   const { postgres: _owner, ...passwords } = keys.passwords
   await installKeys(urls.owner, { claimsKey: keys.claims_key, passwords })
+  await admitAllDevices(urls.owner)
   await adoptServiceRoleKey(urls.owner, keys, files.keys) // a stack that was killed may not have followed the last rotation
   await whenAnswering(baseUrl).catch((error: Error) => {
     const { applied } = migrations

@@ -174,7 +174,7 @@ async function prepare({ root, project, roles, say }: StartOptions, files: Stack
   const building = timed(() => buildCached(projectTarget(root, project, roles)))
   const [backend, auth, database] = await settle([
     building,
-    timed(() => buildCached(authTarget(files.auth))),
+    timed(() => buildCached(authTarget(files.auth, true))),
     timed(async (): Promise<Database> => {
       const { postgres, urls } = await openPostgres(files, keys, ends, say)
       try {

@@ -101,6 +101,14 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined
   return fromBase64(plain + '='.repeat((4 - (plain.length % 4)) % 4))
 }
 
+/** Base64url without padding (RFC 7515 section 2). @param bytes a few of them: each becomes an argument of a call. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+}
+
 export function toHex(bytes: ArrayBuffer | Uint8Array): string {
   const from = new Uint8Array(bytes as ArrayBuffer)
   const digits = new Uint8Array(from.length * 2)

@@ -4,6 +4,7 @@ import type { Builder } from './container.ts'
 import type { createCors } from './cors.ts'
 import type { createScheduled } from './cron.ts'
 import type { createRequestDatabase } from './database/transaction.ts'
+import type * as devices from './devices/check.ts'
 import type { limitRate } from './limits.ts'
 import type * as management from './management.ts'
 import type { Mirror } from './mirror.ts'
@@ -30,6 +31,8 @@ export interface Emitted {
   cors?: ReturnType<typeof createCors>
   /** Absent where no method is scheduled. */
   createScheduled?: typeof createScheduled
+  /** Absent where no handler can learn of a device, and from the auth worker. */
+  devices?: typeof devices
   /** Absent where no route declares a `limit`. */
   limitRate?: typeof limitRate
   /** Absent where no route administers the stack. */

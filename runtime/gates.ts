@@ -14,6 +14,7 @@ export function gateByClaims(gate: Gate, identity: Identity | null): void {
   if (!isSignedIn(identity)) {
     if (gate.required) throw httpError('unauthorized')
     gateByGrants(gate, noGrants)
+    if (gate.device) throw httpError('device_required')
   }
   const isVerified = isSignedIn(identity) && identity.claims['email_verified'] === true
   if (gate.verifiedEmail && !isVerified) throw httpError('email_not_verified')

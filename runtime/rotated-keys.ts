@@ -35,9 +35,15 @@ export type Perform = (call: Call, method: RpcMethod, values?: readonly unknown[
 /** Renews from the worker itself, which is the one that has the keys. */
 export function renewFrom({ current }: KeyMethods, perform: Perform): void {
   isOwn = true
+  let begun = 0
+  let answered = 0
   source = async (call) => {
+    const number = ++begun
     try {
-      keepRotatedKeys({ CLAIMS_KEY: (await perform(call, current)) as string | undefined })
+      const key = (await perform(call, current)) as string | undefined
+      if (number < answered) return // stale: a newer read was kept
+      answered = number
+      keepRotatedKeys({ CLAIMS_KEY: key })
     } catch (error) {
       call.log('warn', 'the newest key of the claims could not be read: the last known serves', errorFields(error))
     }

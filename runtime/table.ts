@@ -111,6 +111,8 @@ export interface Gate {
   role?: string
   permission?: string
   verifiedEmail?: true
+  /** An attested device must have signed the request. `once`: each signature admits one request. */
+  device?: true | 'once'
   /**
    * The route administers the stack (contract 4.6). `true` admits the service-role key and the tokens of operators, `key` the
    * service-role key alone. The auth module alone has such routes.

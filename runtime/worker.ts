@@ -43,7 +43,6 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
       return inTransaction(call, database, () => work(database))
     },
   })
-
   management?.followKeys(table.keys!, perform)
   function perform(call: Call, { target, handler }: RpcMethod, values: readonly unknown[] = []): Promise<unknown> {
     return inTransaction(call, openUnbound(call), async () => invoke(instance(target), handler, values))
@@ -66,16 +65,17 @@ export function createWorker(table: RouteTable, emitted: Emitted): Worker {
     const identity = hasKey ? null : await identify(call) // a token beside the key does not count
     call.subject = identity?.claims.sub
     if (!hasKey) gateByClaims(route.gate, identity)
+    const device = emitted.devices?.beginCheck(call, route, identity, openDatabase, table.databaseRoles)
     if (route.limit) await emitted.limitRate!(call, route.limit, identity)
-    const body = await readBody(call, route)
-    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required })
+    const { bytes, asked } = await readBody(call, route, device)
+    const database = openDatabase(call, table.databaseRoles, identity, { isPublic: !route.gate.required, asked })
     return inTransaction(call, database, async () => {
       const grants = identity && route.readsGrants ? await database.readGrants(isAdministered) : null
       if (grants) gateByGrants(route.gate, grants)
       else if (route.readsGrants && !hasKey) gateByClaims(route.gate, null) // the caller is anonymous, or the session was ended
       if (isAdministered) management!.requireKnownParameters(call, route.parameters)
-      const user = identity && grants && userOf(identity, grants.roles)
-      const args = await argumentsFor(call, route.parameters, found, user, validators, body, emitted.texts)
+      const user = identity && grants && userOf(identity, grants.roles, device?.resultOf(grants) ?? null)
+      const args = await argumentsFor(call, route.parameters, found, user, validators, bytes, emitted.texts)
       const result = await invoke(instance(route.controller), route.handler, args)
       return reply(call, result, route.status) // a result that cannot be sent must fail before the commit
     })

@@ -71,8 +71,8 @@ function plainWords(): void {
 }
 
 /**
- * In an empty folder with nothing but the package, on the oldest Node that there is here: `init` makes a project, whose own scripts build
- * it, check its types, and test it on a stack. The example builds beside it.
+ * A project that `init` made, with nothing but the packed package and what npm brings, on the Node of the caller: the scripts of the
+ * project build it, check its types, and test it on a stack. The example builds in the same way.
  */
 function packedInstall(): void {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-packed-'))
@@ -81,12 +81,9 @@ function packedInstall(): void {
     const tarball = path.join(folder, fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!)
     run(bin('publint/src/cli.js'), [tarball, '--strict', '--level', 'suggestion'])
     run(bin('@arethetypeswrong/cli/dist/index.js'), [tarball, '--profile', 'esm-only'])
-    fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    npm(['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], folder)
-    const stack = path.join(folder, 'node_modules/@stack/backend/bin/stack.cjs')
-    const shop = initialised(stack, folder)
+    const shop = installed(tarball, folder)
     for (const script of ['check', 'test']) npm(['run', script], shop, callersEnvironment())
-    buildsExample(stack, folder)
+    buildsExample(shop)
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
@@ -99,26 +96,43 @@ function callersEnvironment(): NodeJS.ProcessEnv {
   return { ...env, ...(hasOther ? { PATH: others.join(path.delimiter) } : {}), npm_config_prefer_offline: 'true' }
 }
 
-/** Makes a project on the Node that the caller has, which may be too old for a stack. @returns its folder. */
-function initialised(stack: string, folder: string): string {
-  const caller = callersEnvironment()
-  for (const args of [['--version'], ['--help'], ['init', 'shop', '--yes']]) {
-    const { status, stdout, stderr } = spawnSync('node', [stack, ...args], {
-      cwd: folder,
-      env: caller,
-      encoding: 'utf8',
-    })
-    if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`)
-  }
-  const shop = path.join(folder, 'shop')
-  const { stdout } = spawnSync('node', ['-p', 'parseFloat(process.versions.node)'], { env: caller, encoding: 'utf8' })
-  const { optionalDependencies } = JSON.parse(fs.readFileSync(path.join(shop, 'package.json'), 'utf8'))
-  if (Number(stdout) < 22 !== (optionalDependencies !== undefined))
-    throw new Error(`under Node ${stdout.trim()} the project has ${JSON.stringify(optionalDependencies)}`)
+/**
+ * Makes a project with the command of `dist`, installs it with the tarball in place of `dist`, and makes it again with the installed
+ * command: both must be the same. So npm installs once, which takes most of the time.
+ *
+ * @returns the folder of the project.
+ */
+function installed(tarball: string, folder: string): string {
+  const shop = path.join(folder, 'first/shop')
+  fs.mkdirSync(path.dirname(shop))
+  asCaller(path.join(root, 'dist/bin/stack.cjs'), ['init', 'shop', '--yes', '--no-install'], path.dirname(shop))
+  const manifest = path.join(shop, 'package.json')
+  const text = fs.readFileSync(manifest, 'utf8').replace(/"file:[^"]*"/, JSON.stringify(`file:${tarball}`))
+  fs.writeFileSync(manifest, text)
+  npm(['install', '--no-audit', '--no-fund'], shop, callersEnvironment())
+  const stack = path.join(shop, 'node_modules/@stack/backend/bin/stack.cjs')
+  for (const args of [['--version'], ['--help'], ['init', 'shop', '--yes', '--no-install']])
+    asCaller(stack, args, folder)
+  const again = fs.readFileSync(path.join(folder, 'shop/package.json'), 'utf8')
+  if (again !== text) throw new Error(`the installed command makes another package.json: ${again}`)
+  const major = Number(asCaller('-p', ['parseFloat(process.versions.node)'], folder))
+  if (major < 22 !== text.includes('optionalDependencies')) throw new Error(`under Node ${major}: ${text}`)
   return shop
 }
 
-function buildsExample(stack: string, folder: string): void {
+/** Runs a script on the Node of the caller, which may be too old for a stack. */
+function asCaller(script: string, args: string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync('node', [script, ...args], {
+    cwd,
+    env: callersEnvironment(),
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`stack ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+  return stdout
+}
+
+function buildsExample(shop: string): void {
+  const folder = path.join(shop, 'orders')
   fs.cpSync(path.join(root, 'examples/orders'), folder, {
     recursive: true,
     filter: (name) => !/\.stack|tsconfig\.json/.test(name),
@@ -126,7 +140,7 @@ function buildsExample(stack: string, folder: string): void {
   const config = JSON.parse(fs.readFileSync(path.join(root, 'examples/orders/tsconfig.json'), 'utf8'))
   config.include = ['src', '.stack/roles.d.ts']
   fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
-  run(stack, ['build', '--project', folder], folder)
+  run(path.join(shop, 'node_modules/@stack/backend/bin/stack.cjs'), ['build', '--project', folder], folder)
   run(bin('typescript/bin/tsc'), ['-p', folder])
 }
 

@@ -5,6 +5,7 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type { RecordedAnswers } from '../build/emit/openapi-answers.ts'
 import { build } from '../build/index.ts'
 import { authTarget } from '../build/targets.ts'
 import type { Route } from '../runtime/table.ts'
@@ -26,10 +27,17 @@ export function operationsText(routes: readonly Pick<Route, 'method' | 'path' | 
 ${parts.join('\n')}`
 }
 
+/** The answers that `test/edge/auth/answers.test.ts` has recorded of a running stack, and compares with each run. */
+function recordedAnswers(): RecordedAnswers {
+  const file = path.join(root, 'docs/auth-answers.json')
+  return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : {}
+}
+
 async function generated(): Promise<{ file: string; text: string }[]> {
   const out = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-operations-'))
   try {
-    const { built, refusals } = await build({ ...authTarget(out), project: { name: 'The auth module', roles: [] } })
+    const project = { name: 'The auth module', roles: [], answers: recordedAnswers() }
+    const { built, refusals } = await build({ ...authTarget(out), project })
     if (!built) throw new Error(`the auth module is refused: ${refusals.map(({ message }) => message).join(', ')}`)
     return [
       { file: 'src/wire/operations.ts', text: operationsText(built.table.routes) },

@@ -1,4 +1,4 @@
-/** What a worker needs of its wrangler.toml beside its secrets: bindings and triggers (contract 2.7, 2.12, 5.4). */
+/** Bindings and triggers: a worker needs them of its wrangler.toml beside its secrets (contract 2.7, 2.12, 5.4). */
 import { createHash } from 'node:crypto'
 import type { RouteTable } from '../../runtime/table.ts'
 

@@ -152,6 +152,7 @@ function runtimeModules(packageRoot: string): RuntimeModules {
     entrypoint: part('runtime/entrypoint.ts'),
     mirror: part('runtime/mirror.ts'),
     cors: part('runtime/cors.ts'),
+    devices: part('runtime/devices/check.ts'),
     limits: part('runtime/limits.ts'),
     management: part('runtime/management.ts'),
     coerce: part('runtime/coerce.ts'),

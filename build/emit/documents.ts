@@ -13,6 +13,7 @@ import { type Descriptions, describe } from './descriptions.ts'
 import type { OpenedTypes } from './handler-types.ts'
 import type { EvaluatedSchema } from './json-schemas.ts'
 import { openapiText } from './openapi.ts'
+import type { RecordedAnswers } from './openapi-answers.ts'
 import { roleNames } from './role-names.ts'
 
 interface Document {
@@ -43,6 +44,8 @@ export interface TypedDocumentsOptions {
   texts: SourceTexts
   evaluated: readonly (EvaluatedSchema | undefined)[]
   types: OpenedTypes
+  /** Answers of a run, which become examples of the operations. */
+  answers?: RecordedAnswers | undefined
 }
 
 export interface TypedDocuments {
@@ -54,11 +57,11 @@ export interface TypedDocuments {
 
 /** The documents that describe requests and results, for which the type checker is needed. */
 export function* typedDocuments(linked: Linked, options: TypedDocumentsOptions): Steps<TypedDocuments> {
-  const { name, evaluated, types } = options
+  const { name, evaluated, types, answers } = options
   const described = yield* describe(linked, evaluated, types)
   return {
     files: [
-      { name: 'openapi.json', contents: () => openapiText(linked.table, described, name) },
+      { name: 'openapi.json', contents: () => openapiText(linked.table, described, name, answers) },
       { name: 'client.d.ts', contents: () => clientTypes(linked, described) },
       { name: 'client.js', contents: () => clientSource },
     ],

@@ -28,6 +28,8 @@ export interface RuntimeModules {
   cron: string
   /** Imported only where routes administer the stack. */
   management: string
+  /** Imported only where a rule or a handler asks for the device of a request. */
+  devices: string
   /** Imported only where a route has a limit. */
   limits: string
   /** The folder of modules that are imported only where there are webhooks. */
@@ -52,6 +54,7 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
   const hasScope = hasDatabase || linked.usesServices
   const isLimited = table.routes.some((route) => route.limit)
   const isAdministered = table.routes.some(({ gate }) => gate.serviceRole !== undefined)
+  const hasDevices = table.routes.some((route) => (table.rpc ? route.gate.device !== undefined : takesDevice(route)))
   const isCoerced = table.routes.some(({ parameters }) => parameters.some((one) => 'coerce' in one))
   return [
     `import { createWorker } from ${JSON.stringify(runtime.worker)}`,
@@ -70,15 +73,21 @@ export function entrySource(linked: Linked, hasDatabase: boolean, runtime: Runti
     ...(isCoerced ? [`import { texts } from ${JSON.stringify(runtime.coerce)}`] : []),
     ...(table.crons ? [`import { createScheduled } from ${JSON.stringify(runtime.cron)}`] : []),
     ...(isLimited ? [`import { limitRate } from ${JSON.stringify(runtime.limits)}`] : []),
+    ...(hasDevices ? [`import * as devices from ${JSON.stringify(runtime.devices)}`] : []),
     ...(isAdministered ? [`import * as management from ${JSON.stringify(runtime.management)}`] : []),
     ...imports,
     ...schemas.map(({ place }, index) => `import { ${schemaName(index)} as schema${index} } from ${from(place.file)}`),
     matcherSource(routes),
     wiringSource(table.container),
     tableSource(table),
-    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${table.crons ? ', createScheduled' : ''}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
+    `const worker = createWorker(table, { match, builders, schemas: [${bound.join(', ')}]${database}${hasScope ? ', scope' : ''}${cors}${table.crons ? ', createScheduled' : ''}${isLimited ? ', limitRate' : ''}${isCoerced ? ', texts' : ''}${isAdministered ? ', management' : ''}${hasDevices ? ', devices' : ''}${table.rpc ? '' : ', mirror: createMirror()'}${webhooks.given} })`,
     `export default ${table.rpc ? `createEntrypoint(worker, ${JSON.stringify(table.rpc)})` : 'worker'}`,
   ].join('\n')
+}
+
+/** Whether the rule of a route or its handler asks for the device of a request. */
+function takesDevice({ gate, parameters }: Linked['table']['routes'][number]): boolean {
+  return gate.device !== undefined || parameters.some(({ from }) => from === 'user' || from === 'optionalUser')
 }
 
 /** The schema's value belongs to a named parameter. The other injectors take whole objects, whose members have names. */

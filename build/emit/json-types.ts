@@ -8,6 +8,8 @@ export interface JsonType {
   schema?: Json
   /** The type admits `undefined`. */
   isOptional: boolean
+  /** The type admits a `Response` that does not tell the type of its body, nor its media type. */
+  isOpaque?: boolean
   /** Parts of the type that JSON Schema cannot describe. */
   unrepresentable: string[]
 }
@@ -41,21 +43,35 @@ export class JsonTypes {
 
   of(type: TS.Type): JsonType {
     this.#unrepresentable = new Set()
-    // A Response is sent as it is. No type describes its body.
     const parts = type.isUnion() ? type.types : [type]
-    const isResponse = parts.some(({ symbol }) => symbol?.name === 'Response' && this.#isForeign(symbol))
-    const results = parts.filter((one) => !isHttpError(one))
-    const schema = isResponse ? {} : this.#resultOf(type, results, results.length < parts.length)
+    const results = parts.filter((one) => !isHttpError(one)).map((one) => this.#sentOf(one))
+    const isOpaque = results.includes(undefined)
+    const isChanged = results.length < parts.length || results.some((one, index) => one !== parts[index])
+    const schema = isOpaque ? {} : this.#resultOf(type, results as TS.Type[], isChanged)
     return {
       ...(schema ? { schema } : {}),
       isOptional: mayBeAbsent(type),
+      ...(isOpaque ? { isOpaque } : {}),
       unrepresentable: [...this.#unrepresentable],
     }
   }
 
+  /**
+   * The type of what is sent. A `Response` is sent as it is, and its body has the type that its `json()` promises, as in
+   * `Response & { json(): Promise<Order> }`. @returns `undefined` for a `Response` that promises nothing.
+   */
+  #sentOf(type: TS.Type): TS.Type | undefined {
+    const own = type.isIntersection() ? type.types : [type]
+    const isResponse = own.some(({ symbol }) => symbol?.name === 'Response' && this.#isForeign(symbol))
+    if (!isResponse) return type
+    const promised = type.isIntersection() ? this.#checker.getPropertyOfType(type, 'json') : undefined
+    const signature = promised && this.#checker.getTypeOfSymbol(promised).getCallSignatures().at(-1)
+    return signature && this.#checker.getAwaitedType(signature.getReturnType())
+  }
+
   /** A returned HttpError is answered as the error envelope, which every operation describes (contract 2.3). */
-  #resultOf(type: TS.Type, results: readonly TS.Type[], hasErrors: boolean): Json | undefined {
-    return hasErrors ? unionOf(results.map((one) => this.#schemaOf(one, 0))) : this.#schemaOf(type, 0)
+  #resultOf(type: TS.Type, results: readonly TS.Type[], isChanged: boolean): Json | undefined {
+    return isChanged ? unionOf(results.map((one) => this.#schemaOf(one, 0))) : this.#schemaOf(type, 0)
   }
 
   /** @returns `undefined` for what JSON leaves out: `undefined`, functions and symbols. */

@@ -2,14 +2,19 @@
 import type { Parameter, Route, RouteTable } from '../../runtime/table.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { type Descriptions, membersOf } from './descriptions.ts'
-import type { Json } from './json.ts'
+import { componentPrefix, type Json } from './json.ts'
+import { answersOf, envelopeName, type RecordedAnswer, type RecordedAnswers } from './openapi-answers.ts'
 import { describeGate } from './report.ts'
 
-/** Writes each path on one line, so that a change of a route changes one line. Lines become text at once to save memory. */
+/**
+ * Writes each path on one line, so that a change of a route changes one line. Lines become text at once to save memory.
+ * @param recorded answers of a run, which become examples.
+ */
 export function openapiText(
   { routes, webhooks, container }: RouteTable,
   descriptions: Descriptions,
   title: string,
+  recorded: RecordedAnswers = {},
 ): string {
   const paths = new Map<string, string[]>()
   const add = (path: string, method: string, described: Json) => {
@@ -24,7 +29,12 @@ export function openapiText(
     byShape.set(shape, template) // OpenAPI forbids two paths that differ only in a parameter's name.
     const controller = container[route.controller]!.class
     const operationId = unique(`${controller}_${route.handler}`, ids)
-    const described = operation(route, index, template, operationId, controller, descriptions)
+    const answers = recorded[`${route.method} ${route.path}`] ?? []
+    const described = {
+      operationId,
+      tags: [controller],
+      ...operation(route, index, template, descriptions, answers),
+    }
     add(template.replace(/:([^/]+)/g, '{$1}'), route.method.toLowerCase(), described)
   }
   for (const { name, class: receiver, events } of webhooks) {
@@ -37,10 +47,11 @@ export function openapiText(
     })
   }
   const lines = [...paths].map(([path, operations]) => `    ${JSON.stringify(path)}: { ${operations.join(', ')} }`)
-  const error = { description: 'The error envelope.', content: { 'application/json': { schema: envelope } } }
+  const schema = { $ref: componentPrefix + envelopeName }
+  const error = { description: 'The error envelope.', content: { 'application/json': { schema } } }
   const components = {
     responses: { Error: error },
-    ...(Object.keys(definitions).length > 0 ? { schemas: definitions } : {}),
+    schemas: { ...definitions, [envelopeName]: envelope },
     securitySchemes: { bearer, ...(routes.some(({ gate }) => gate.serviceRole) ? { serviceRole } : {}) },
   }
   return `{
@@ -93,9 +104,8 @@ function operation(
   route: Route,
   index: number,
   template: string,
-  operationId: string,
-  tag: string,
   descriptions: Descriptions,
+  answers: readonly RecordedAnswer[],
 ): Json {
   const { gate, parameters } = route
   const names = [...template.matchAll(/:([^/]+)/g)].map(([, name]) => name!)
@@ -114,14 +124,14 @@ function operation(
   const body = parameters.find(({ from }) => from === 'body')
   const taken = body && (schemaOf(body, descriptions) ?? descriptions.bodies[index])
   const takesCaller = parameters.some(({ from }) => from === 'optionalUser')
+  const [example] = answers.flatMap(({ status, request }) => (status < 400 && request !== undefined ? [request] : []))
+  const content = { ...withSchema(taken), ...(example === undefined ? {} : { example }) }
   return {
-    operationId,
-    tags: [tag],
     description: `Admits: ${describeGate(gate)}.`,
     security: securityOf(gate, takesCaller),
     ...(listed.size > 0 ? { parameters: [...listed.values()] } : {}),
-    ...(body ? { requestBody: { required: true, content: { 'application/json': withSchema(taken) } } } : {}),
-    responses: { ...responsesOf(route, descriptions.results[index]), default: failure },
+    ...(body ? { requestBody: { required: true, content: { 'application/json': content } } } : {}),
+    responses: { ...answersOf(route, descriptions.results[index], answers), default: failure },
   }
 }
 
@@ -130,16 +140,6 @@ function securityOf({ serviceRole, required }: Route['gate'], takesCaller: boole
     return serviceRole === 'key' ? [{ serviceRole: [] }] : [{ serviceRole: [] }, { bearer: [] }]
   if (required) return [{ bearer: [] }]
   return takesCaller ? [{}, { bearer: [] }] : []
-}
-
-/** A handler that returns `undefined` is answered 204, and the route's own status does not apply (contract 2.3). */
-function responsesOf({ status }: Route, result: Descriptions['results'][number] | undefined): Json {
-  const { schema, isOptional } = result ?? { schema: {}, isOptional: false }
-  const content = { 'application/json': withSchema(schema) }
-  return {
-    ...(schema ? { [status]: { description: 'The result, as JSON.', content } } : {}),
-    ...(isOptional || !schema ? { 204: { description: 'There is no result.' } } : {}),
-  }
 }
 
 /** A schema that admits everything is left out. */

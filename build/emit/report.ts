@@ -47,12 +47,13 @@ export function report(
 }
 
 /** The gate in a few words, like `role staff`. */
-export function describeGate({ required, role, permission, verifiedEmail, serviceRole }: Gate): string {
+export function describeGate({ required, role, permission, verifiedEmail, device, serviceRole }: Gate): string {
   if (serviceRole !== undefined) return serviceRole === 'key' ? 'service-role key' : 'service-role key or operator'
   const asks = [
     role === undefined ? '' : `role ${role}`,
     permission === undefined ? '' : `permission ${permission}`,
     verifiedEmail ? 'verified email' : '',
+    device === undefined ? '' : device === 'once' ? 'attested device, once' : 'attested device',
   ].filter(Boolean)
   if (asks.length > 0) return asks.join(', ')
   return required ? 'signed in' : 'public'

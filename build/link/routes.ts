@@ -57,7 +57,11 @@ function ownPartOf(root: ClassDeclaration | undefined, declared: DeclaredRoute):
     gate,
     readsGrants:
       gate.serviceRole !== 'key' &&
-      (gate.serviceRole !== undefined || gate.role !== undefined || gate.permission !== undefined || injectsUser),
+      (gate.serviceRole !== undefined ||
+        gate.role !== undefined ||
+        gate.permission !== undefined ||
+        gate.device !== undefined ||
+        injectsUser),
     status: status?.kind === 'literal' && typeof status.value === 'number' ? status.value : 200,
     parameters,
     ...maxBodyBytesOf(declared),

@@ -46,11 +46,19 @@ export const gates = {
   }),
   'gate-never-admits-anonymous': define<object>({
     severity: 'warning',
-    summary: 'A rule says `required: false` and asks for a role, a permission or a verified email',
+    summary: 'A rule says `required: false` and asks for a role, a permission, a verified email or a device',
     why: 'An anonymous caller has none of these, and the route refuses the caller with 403. A rule that requires a user answers 401, which tells the caller to sign in.',
     message: () =>
-      '`required: false` stands beside a role, a permission or `verifiedEmail`, so anonymous callers get 403',
+      '`required: false` stands beside a role, a permission, `verifiedEmail` or `device`, so anonymous callers get 403',
     fix: () => 'remove `required: false`, or remove the other conditions',
+  }),
+  'device-body-unsigned': define<{ limit: number; longest: number }>({
+    severity: 'warning',
+    summary: 'A route asks for an attested device and takes bodies that no device can sign',
+    why: 'A device signs the digest of the whole body, which the runtime must hold to compute it, so it reads 1 MiB at most. A request with a longer body has no device, and the route refuses it with 403.',
+    message: ({ limit, longest }) => `the route takes bodies of ${limit} bytes, and a device can sign ${longest}`,
+    fix: ({ longest }) =>
+      `set \`maxBodyBytes\` to ${longest} or less, or upload the large part on a route without \`device\``,
   }),
   'service-role-in-project': define<object>({
     summary: 'A rule of a project says `serviceRole`',

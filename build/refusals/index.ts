@@ -99,6 +99,7 @@ export const slugs = {
     'user-on-public-route',
     'optional-user-on-required-route',
     'gate-never-admits-anonymous',
+    'device-body-unsigned',
     'service-role-in-project',
     'management-route-unguarded',
     'user-type-mismatch',

@@ -1,5 +1,6 @@
 /** Checks rules: they are well-formed at every level, and agree with the injectors of the handler. */
 
+import { longestAssertedBody } from '../../src/wire/device-assertion.ts'
 import { nearest } from '../../src/wire/nearest.ts'
 import { covers, permission } from '../../src/wire/permissions.ts'
 import type { Application } from '../application.ts'
@@ -29,6 +30,7 @@ const rule: Form = {
     role: { is: 'string' },
     permission: { is: 'string' },
     verifiedEmail: { is: 'boolean' },
+    device: { is: 'one of', values: [true, 'once'] },
   },
 }
 
@@ -67,7 +69,7 @@ const checkClass = once((declaration, application, context) => {
     const { member, decorator } = route
     refused.push(...checkRule(ruleOf(decorator, 1), context))
     const resolved = resolveGate(application.roots[0], declaration, decorator)
-    refused.push(...checkAdministered(route, resolved, context))
+    refused.push(...checkAdministered(route, resolved, context), ...checkAsserted(route, resolved))
     for (const parameter of member.parameters) {
       for (const { name, place } of parameter.decorators) {
         refused.push(...checkInjected(name, place, resolved))
@@ -97,13 +99,28 @@ function checkInjected(name: string, place: Span, { gate, place: decided }: Reso
   const related = decided ? [{ message: 'this rule decides', place: decided }] : []
   const mayBeAbsent = !gate.required || gate.serviceRole !== undefined // the service-role key names no user
   if (name === 'User' && mayBeAbsent) {
-    const isGated = gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
+    const isGated = asksOfUser(gate)
     return [refusal('user-on-public-route', place, { decidedBy, isGated }, related)]
   }
   if (name === 'OptionalUser' && !mayBeAbsent) {
     return [refusal('optional-user-on-required-route', place, { decidedBy }, related)]
   }
   return []
+}
+
+/** Whether a rule asks for more than a user, so that no anonymous caller passes it. */
+function asksOfUser({ role, permission, verifiedEmail, device }: ResolvedGate['gate']): boolean {
+  return role !== undefined || permission !== undefined || verifiedEmail === true || device !== undefined
+}
+
+/** A device signs the digest of the whole body, and the runtime holds 1 MiB of it at most. */
+function checkAsserted(route: DeclaredRoute, { gate, place: decided }: ResolvedGate): Refusal<Span>[] {
+  const options = [route.decorator.arguments[1], decoratorOf(route.controller, 'Controller')?.arguments[1]]
+  const limit = options.map((from) => option(from, 'maxBodyBytes')).find((one) => one !== undefined)
+  if (gate.device === undefined || limit?.kind !== 'literal' || typeof limit.value !== 'number') return []
+  if (limit.value <= longestAssertedBody) return []
+  const related = decided ? [{ message: 'this rule decides', place: decided }] : []
+  return [refusal('device-body-unsigned', limit.place, { limit: limit.value, longest: longestAssertedBody }, related)]
 }
 
 /** A route below an administered path without the rule would be an open door (contract 4.6). */
@@ -157,7 +174,7 @@ function checkRule(fact: StaticValue | undefined, { roles, administered }: Build
   const opensUp = required?.kind === 'literal' && required.value === false
   const verifiedEmail = option(fact, 'verifiedEmail')
   const asksForVerified = verifiedEmail?.kind === 'literal' && verifiedEmail.value === true
-  if (opensUp && (asked || role || asksForVerified)) {
+  if (opensUp && (asked || role || asksForVerified || option(fact, 'device'))) {
     refused.push(refusal('gate-never-admits-anonymous', required.place, {}))
   }
   return refused

@@ -155,7 +155,7 @@ function beginRepository(root: string): boolean {
 const ofOuterNpm =
   /^(?:INIT_CWD|npm_(?:command|execpath|node_execpath|lifecycle_.*|package_.*|config_(?:local_prefix|package|call|yes|workspaces?)))$/i
 
-/** What npm prints goes to stderr. @throws Failure where it fails. The project stays. */
+/** npm prints to stderr. @throws Failure where it fails. The project stays. */
 function install(root: string, shown: string): void {
   const began = performance.now()
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOuterNpm.test(name)))

@@ -25,7 +25,7 @@ const dotted = new Map([
   ['dev.vars', '.dev.vars'],
 ])
 
-/** What a project imports beside this package. The repository's own package.json has the same versions. */
+/** Packages of a project beside this one. The repository's own package.json has the same versions. */
 export const versions = { valibot: '1.5.0', '@types/node': '22.20.5', typescript: '6.0.3' }
 
 /** The Node for projects that are made under an older one: it exists for each of these platforms, with every part that is needed. */

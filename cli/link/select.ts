@@ -4,7 +4,7 @@ import { fieldsOf, type OAuthProvider, type Platform, type ProviderClient } from
 import type { Checkout, NativeApp } from './checkout.ts'
 import type { PublicClient, Snapshot } from './snapshot.ts'
 
-/** What the list of providers says of one with clients. */
+/** A provider with clients, from the list that the stack answers. */
 export interface ListedProvider {
   name: OAuthProvider
   enabled: boolean

@@ -19,6 +19,8 @@ import { fixCommandOf } from './fix-command.ts'
 
 export interface BuildFlags {
   project?: string
+  /** The environment of `stack/project.json` that the auth worker is built for. */
+  env?: string
   out?: string
   format: Format
   fix?: boolean
@@ -45,7 +47,19 @@ export async function runBuild(flags: BuildFlags): Promise<void> {
     fixCommand: fixCommandOf(flags.project),
   }
   const printing = flags.fix ? afterFix(plain, await fix(root, target())) : plain
-  await (flags.watch ? watch(root, target, printing, plain) : once(root, target(), printing))
+  const hasDebugDevices = debugDevicesOf(flags)
+  await (flags.watch
+    ? watch(root, target, printing, plain, hasDebugDevices)
+    : once(root, target(), printing, hasDebugDevices))
+}
+
+/** Only an environment that says so gets an auth worker with debug devices. @throws Failure for an unknown environment. */
+function debugDevicesOf({ project: named, env }: BuildFlags): boolean {
+  if (env === undefined) return false
+  const { environments } = locateProject(named).project
+  if (Object.hasOwn(environments, env)) return environments[env]!.debugDevices
+  const names = Object.keys(environments).join(', ')
+  throw new Failure('usage', `there is no environment "${env}": stack/project.json names ${names || 'none'}`)
 }
 
 /** After `--fix`, no remaining refusal has an exact fix, and a refused build has edited files. */
@@ -54,12 +68,12 @@ function afterFix(printing: Printing, edited: readonly string[]): Printing {
   return { ...printing, fixCommand: '', ...(edited.length > 0 && { consequence }) }
 }
 
-async function once(root: string, target: BuildOptions, printing: Printing): Promise<void> {
+async function once(root: string, target: BuildOptions, printing: Printing, hasDebugDevices: boolean): Promise<void> {
   const began = performance.now()
   const { refusals, built } = await buildCached(target)
   await print(root, refusals, printing)
   if (!built) throw new Failure('refused', '')
-  await buildAuth(target)
+  await buildAuth(target, hasDebugDevices)
   process.stderr.write(`${report(built.table, built.sizes, performance.now() - began)}\n`)
   process.stderr.write(missingBindings(root, target.out))
 }
@@ -71,8 +85,8 @@ async function print(root: string, refusals: readonly Refusal[], printing: Print
   await printRefusals(root, refusals, printing)
 }
 
-async function buildAuth({ out }: BuildOptions): Promise<void> {
-  const auth = await buildCached(authTarget(path.join(out, 'auth')))
+async function buildAuth({ out }: BuildOptions, hasDebugDevices: boolean): Promise<void> {
+  const auth = await buildCached(authTarget(path.join(out, 'auth'), hasDebugDevices))
   if (!auth.built) throw new Error('the auth module does not build')
 }
 
@@ -114,13 +128,19 @@ function listed(files: readonly string[]): string {
 }
 
 /** @param printing of the first build, which may mention `--fix`. @param later of the builds that follow. */
-async function watch(root: string, target: () => BuildOptions, printing: Printing, later: Printing): Promise<void> {
+async function watch(
+  root: string,
+  target: () => BuildOptions,
+  printing: Printing,
+  later: Printing,
+  hasDebugDevices: boolean,
+): Promise<void> {
   const { watchProject } = await import('../../build/watch.ts')
   const { changedText } = await import('./changes.ts')
   const { byPlace } = await import('../../build/refuse/index.ts')
   const interrupted = untilInterrupted()
   const first = target()
-  await buildAuth(first)
+  await buildAuth(first, hasDebugDevices)
   /** A build whose worker is written, and whose documents are not. */
   let open: (Extract<Outcome, { kind: 'built' }> & { isFirst: boolean }) | undefined
   /** A build is reported when all of its files are written, or when a newer one has begun: it prints one set of refusals. */

@@ -103,7 +103,9 @@ function tryText(
 
 /** Whether a signed-in user needs more than a token. */
 function asks({ gate }: Route): boolean {
-  return gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true
+  return (
+    gate.role !== undefined || gate.permission !== undefined || gate.verifiedEmail === true || gate.device !== undefined
+  )
 }
 
 function signUpCommand(signUp: string, route: string): string {

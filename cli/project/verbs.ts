@@ -13,6 +13,10 @@ export const project: Group = {
       summary: 'compile the project into .stack/, or print every refusal at once',
       options: [
         projectFlag(),
+        new Option(
+          '--env <name>',
+          'the environment that the auth worker is built for (default: none, without debug devices)',
+        ),
         new Option('--out <dir>', 'the folder that is written (default: .stack)'),
         new Option('--format <format>', 'how refusals are printed')
           .choices(['text', 'json', 'github', 'sarif'])

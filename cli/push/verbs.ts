@@ -1,6 +1,6 @@
 /** The verb that deploys an environment. */
 import { InvalidArgumentError, Option } from 'commander'
-import { type Group, projectFlag, wholeNumber } from '../shared/verb.ts'
+import { type Group, jsonFlag, projectFlag, wholeNumber } from '../shared/verb.ts'
 import type { PushFlags } from './push.ts'
 
 /** The keys that can be replaced, by their names in the file of an environment's keys. */
@@ -30,10 +30,11 @@ export const push: Group = {
         new Option('--wait <seconds>', 'longest wait for what was uploaded to be in force (default: 60)').argParser(
           wholeNumber(1, 600),
         ),
+        jsonFlag('accepted for scripts: the result is always JSON on stdout'),
       ],
       examples: [
         'stack push --env staging --dry-run',
-        'DATABASE_URL=… CLOUDFLARE_API_TOKEN=… stack push --env staging',
+        'stack push --env staging --new-keys logins',
         'stack push --env staging --database-url-stdin < owner-url.txt',
       ],
       run: async (flags: PushFlags) => (await import('./push.ts')).runPush(flags),

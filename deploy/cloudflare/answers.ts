@@ -72,7 +72,7 @@ export async function declare(
   }
 }
 
-/** What the deployed stack says about itself before a push. `undefined` where it does not answer, or admits no such caller. */
+/** The settings of the deployed stack before a push. */
 export interface StackState {
   /** Names in the vault. */
   vault: string[]

@@ -1,4 +1,4 @@
-/** What a push reads of Cloudflare's API. It writes through wrangler alone. */
+/** Reads from Cloudflare's API. A push writes through wrangler alone. */
 import { PushFault } from './fault.ts'
 
 /** Longest time of one call, in milliseconds. The API answers within a few seconds. */

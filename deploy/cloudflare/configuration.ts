@@ -53,7 +53,7 @@ export interface Deployment {
   plan: Plan
   /** Variables that name what is deployed, for the next push. */
   facts: Record<WorkerName, Record<string, string>>
-  /** Absent in a dry run, which asks nobody. */
+  /** Absent in a dry run, which does not ask Cloudflare. */
   account?: string
   zone?: Zone
 }

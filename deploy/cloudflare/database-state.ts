@@ -1,4 +1,4 @@
-/** What a push must know of the database before it changes anything, and the lock that it holds meanwhile. */
+/** The state of a database before a push changes anything, and the lock that keeps other pushes out. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { connectOwner, ownerConfig, ownerUrl } from '../postgres/connection.ts'
@@ -39,11 +39,13 @@ export async function openSession(url: string, ca: string | undefined): Promise<
 }
 
 async function readState(client: pg.Client): Promise<DatabaseState> {
-  const { rows } = await client.query<{ has_auth: boolean; has_verifiers: boolean }>(
+  const { rows } = await client.query<{ has_auth: boolean; has_verifiers: boolean; claims_table: string }>(
     `select to_regclass('auth.signing_keys') is not null as has_auth,
-       to_regclass('stack.login_verifiers') is not null as has_verifiers`,
+       to_regclass('stack.login_verifiers') is not null as has_verifiers,
+       coalesce(to_regclass('auth.claims_keys'), to_regclass('auth.claims_key'))::text as claims_table`,
   )
-  const { has_auth: hasAuth, has_verifiers: hasVerifiers } = rows[0]!
+  // a database of an earlier version has the claims key in a table of another name
+  const { has_auth: hasAuth, has_verifiers: hasVerifiers, claims_table: claimsTable } = rows[0]!
   if (!hasAuth) return { isUsed: false, hasClaimsKey: false, verifiers: '' }
   const verifiers = hasVerifiers
     ? (await client.query<{ verifier: string }>('select verifier from stack.login_verifiers order by login')).rows
@@ -53,7 +55,7 @@ async function readState(client: pg.Client): Promise<DatabaseState> {
     await client.query('set local role auth_admin') // the owner of the database does not own these tables
     const { rows: used } = await client.query<{ is_used: boolean; has_claims_key: boolean }>(
       `select exists (select from auth.signing_keys) or exists (select from auth.users) as is_used,
-         exists (select from auth.claims_keys) as has_claims_key`,
+         exists (select from ${claimsTable}) as has_claims_key`,
     )
     const { is_used: isUsed, has_claims_key: hasClaimsKey } = used[0]!
     return { isUsed, hasClaimsKey, verifiers: verifiers.length > 0 ? digestOf(verifiers) : '' }

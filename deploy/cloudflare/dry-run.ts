@@ -1,4 +1,4 @@
-/** What a push would do, without asking Cloudflare or the stack, and without a change anywhere. */
+/** A rehearsal of a push: it asks neither Cloudflare nor the stack, and changes nothing. */
 import path from 'node:path'
 import { pendingOf } from '../database.ts'
 import { DatabaseUnreachable, ownerUrl } from '../postgres/connection.ts'

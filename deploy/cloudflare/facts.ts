@@ -1,10 +1,10 @@
 /**
- * What a push writes down about itself in a variable of each worker. It is part of the version that is uploaded, so it is
- * always that of the code and the secrets beside it, also after a rollback. It holds no secret.
+ * A push writes down what it has deployed, in a variable of each worker. The variable is part of the version that is uploaded, so
+ * it always fits the code and the secrets beside it, also after a rollback. It holds no secret.
  */
 import type { KeyName } from './keys.ts'
 
-export const factsVariable = 'STACK_DEPLOYED'
+const factsVariable = 'STACK_DEPLOYED'
 
 export interface Facts {
   /** Marks of the keys that the worker's secrets are made of. */
@@ -13,6 +13,8 @@ export interface Facts {
   database: string
   /** Names the verifiers that the logins had. */
   verifiers: string
+  /** Says which environment a client talks to, and admits no one. */
+  publishable_key: string
   /** Names of the webhooks, on the backend worker. */
   webhooks: string[]
 }
@@ -22,7 +24,7 @@ const longest = 5_000
 
 /** @returns facts without any content where the variable is absent or not valid. */
 export function readFacts(variables: Readonly<Record<string, string>> | undefined): Facts {
-  const none: Facts = { keys: {}, database: '', verifiers: '', webhooks: [] }
+  const none: Facts = { keys: {}, database: '', verifiers: '', publishable_key: '', webhooks: [] }
   try {
     return { ...none, ...(JSON.parse(variables?.[factsVariable] ?? '{}') as Partial<Facts>) }
   } catch {

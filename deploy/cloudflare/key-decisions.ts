@@ -1,6 +1,6 @@
 /**
- * Decides which keys a push installs. The workers' secrets cannot be read back, so a key is left alone where all parties agree
- * about it, and is given to all of them anew where one of them lacks it or may have another one.
+ * Decides which keys a push installs. The workers' secrets cannot be read back. So a key is left alone where all parties agree
+ * about it, and all of them get it anew where one of them lacks it or may have another one.
  */
 import type { DeployedWorker } from './api.ts'
 import { requiredSecrets, type WorkerName } from './configuration.ts'
@@ -40,7 +40,7 @@ const secretOf: Record<KeyName, (typeof requiredSecrets)['auth'][number]> = {
   refresh: 'REFRESH_KEY',
 }
 
-/** The keys of the auth worker alone, and what nobody can read any more without each. */
+/** The keys of the auth worker alone, and what is lost with each. */
 const kept: Partial<Record<KeyName, string>> = {
   sealing: 'the signing keys, the vault and the second factors are sealed with it',
   pepper: 'no password of any user can be checked without it',

@@ -1,8 +1,7 @@
-/** What the plan of a Cloudflare account admits, said before anything is uploaded. */
+/** The limits of an account's plan at Cloudflare, said before anything is uploaded. */
 import { type FileSize, kib } from '../../build/emit/report.ts'
 
-export const plans = ['paid', 'free'] as const
-export type Plan = (typeof plans)[number]
+export type Plan = 'paid' | 'free'
 
 /** Largest compressed size of a worker, in KiB. */
 export const planSizeKib: Record<Plan, number> = { free: 3 * 1024, paid: 10 * 1024 }

@@ -1,4 +1,4 @@
-/** What a push does before it asks any server: the build, the limits of the plan, and wrangler's rehearsal. */
+/** The steps of a push that need no server: the build, the limits of the plan, and the rehearsal. */
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -25,18 +25,23 @@ export class BuildRefused extends Error {
   }
 }
 
-/** Builds both workers. @throws BuildRefused, or PushFault for a worker that the plan does not admit. */
+/**
+ * Builds both workers.
+ *
+ * @param hasDebugDevices of the environment in `stack/project.json`. @throws BuildRefused, or PushFault for a worker that the plan does not admit.
+ */
 export async function buildBoth(
   root: string,
   project: Project,
   roles: readonly DeclaredRole[],
   plan: Plan,
+  hasDebugDevices = false,
 ): Promise<Record<WorkerName, Built>> {
   // a bundle that the plan does not admit is refused by the build, which names the largest packages
   const budgetKib = Math.min(project.budgetKib, planSizeKib[plan])
   const [backend, auth] = await Promise.all([
     buildCached(projectTarget(root, { ...project, budgetKib }, roles)),
-    buildCached(authTarget(path.join(root, '.stack/auth'))),
+    buildCached(authTarget(path.join(root, '.stack/auth'), hasDebugDevices)),
   ])
   for (const result of [backend, auth]) if (!result.built) throw new BuildRefused(result)
   const built = { auth: auth.built!, backend: backend.built! }

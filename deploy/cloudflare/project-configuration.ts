@@ -1,4 +1,4 @@
-/** What a project's own wrangler.toml says about the deployment of its worker (contract 1.3). */
+/** The project's own wrangler.toml: settings for the deployment of its worker (contract 1.3). */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
@@ -61,7 +61,7 @@ export function readProjectConfiguration(root: string, environment: string): Pro
     ...(typeof account === 'string' ? { account } : {}),
     variables: of(false),
     authVariables: of(true),
-    settings: Object.fromEntries(Object.entries(all).filter(([name]) => !own.has(name))),
+    settings: settingsOf(root, all),
     notes:
       date === undefined || date === compatibilityDate
         ? []
@@ -69,6 +69,14 @@ export function readProjectConfiguration(root: string, environment: string): Pro
             `wrangler.toml names the compatibility date ${String(date)}: the stack is built, tested and deployed for ${compatibilityDate}`,
           ],
   }
+}
+
+/** The configuration of a push is in another folder, so a path of the project becomes absolute. */
+function settingsOf(root: string, all: Record<string, unknown>): Record<string, unknown> {
+  const settings = Object.fromEntries(Object.entries(all).filter(([name]) => !own.has(name)))
+  const { assets } = settings
+  if (!isTable(assets) || typeof assets['directory'] !== 'string') return settings
+  return { ...settings, assets: { ...assets, directory: path.resolve(root, assets['directory']) } }
 }
 
 function parsed(file: string): Record<string, unknown> {
@@ -81,6 +89,6 @@ function parsed(file: string): Record<string, unknown> {
   }
 }
 
-export function isTable(value: unknown): value is Record<string, unknown> {
+function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

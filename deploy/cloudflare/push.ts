@@ -12,6 +12,7 @@
  * 6. The backend worker, likewise. The names of its webhooks are a variable of the version.
  * 7. The file of the keys, without the note.
  */
+import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import type { Built } from '../../build/options.ts'
 import type { Declarations } from '../../local/management.ts'
@@ -54,7 +55,7 @@ export interface PushOptions extends Declarations {
   databaseUrl: string
   /** Certificates in PEM form that the database's may be signed by. */
   ca?: string | undefined
-  /** Of Cloudflare's API. */
+  /** The token for Cloudflare's API. */
   token: string
   /** The account at Cloudflare, where the environment names one. */
   account?: string | undefined
@@ -63,7 +64,7 @@ export interface PushOptions extends Declarations {
   renew: readonly KeyName[]
   /** Absolute path of the file of this environment's keys. */
   keyFile: string
-  /** The credential of the person, where the file of the keys holds none. */
+  /** The credential of the person, which wins over the file of the keys. */
   credential: () => Credential | undefined
   /** Called with the service-role key as soon as it is minted. */
   onServiceRoleKey: (key: string) => void
@@ -77,6 +78,8 @@ export interface PushResult {
   /** Versions at Cloudflare. */
   version: string
   auth_version: string
+  /** Says which environment a client talks to. It is no secret. */
+  publishable_key: string
   /** Files that were applied. */
   migrations: readonly string[]
   /** Names of secrets that the code reads and that are set nowhere. */
@@ -129,7 +132,7 @@ export async function push(options: PushOptions): Promise<PushResult> {
   }
 }
 
-/** What is built, and how it is deployed. */
+/** The built workers, and how they are deployed. */
 interface Prepared {
   built: Record<WorkerName, Built>
   deployment: Deployment
@@ -137,8 +140,11 @@ interface Prepared {
 
 async function prepare(options: PushOptions, { configuration, account, zone }: Situation): Promise<Prepared> {
   const { root, project, roles, environment, ref, baseUrl, plan, databaseUrl, say } = options
-  const built = await buildBoth(root, project, roles, plan)
+  const hasDebugDevices = project.environments[environment]?.debugDevices === true
+  const built = await buildBoth(root, project, roles, plan, hasDebugDevices)
   say(buildText(built))
+  if (hasDebugDevices)
+    say('devices    this environment takes debug devices: a key of theirs proves nothing about a device')
   const deployment: Deployment = {
     ...{ root, project: project.project, environment, ref, baseUrl, configuration, plan, account, zone },
     tables: { auth: built.auth.table, backend: built.backend.table },
@@ -187,7 +193,8 @@ async function change(
   const removed = await removedWebhooks(options, workers.backend, built.backend, stack)
   return {
     url: stack.baseUrl,
-    ...{ version, auth_version: authVersion, migrations: prepared.applied, unset, removed_webhooks: removed },
+    ...{ version, auth_version: authVersion, publishable_key: facts.auth.publishable_key },
+    ...{ migrations: prepared.applied, unset, removed_webhooks: removed },
   }
 }
 
@@ -197,8 +204,10 @@ function migrationsText(applied: readonly string[]): string {
 }
 
 /** @throws PushFault where nothing admits this person to the stack: roles and templates could not be declared. */
-function credentialOf({ environment, credential }: PushOptions, { known }: KeyDecision): Credential {
-  const found = known.service_role === undefined ? credential() : { apikey: known.service_role }
+function credentialOf({ environment, credential }: PushOptions, { known, install }: KeyDecision): Credential {
+  const minted = known.service_role === undefined ? undefined : { apikey: known.service_role }
+  // a rotation over the management surface gives the person a newer key than the file has (contract 9.15)
+  const found = install.has('service_role') ? minted : (credential() ?? minted)
   if (found) return found
   throw new PushFault(
     'unauthorized',
@@ -286,8 +295,10 @@ function factsOf(
   verifiers: string,
 ): Record<WorkerName, Facts> {
   const marks = Object.fromEntries([...install].map((name) => [name, markOf(known[name]!)]))
+  const before = readFacts(workers.auth?.variables).publishable_key
+  const publishable = before || `pub_${randomBytes(16).toString('base64url')}`
   const of = (worker: WorkerName): Facts => ({
-    ...{ database, verifiers },
+    ...{ database, verifiers, publishable_key: publishable },
     keys: { ...readFacts(workers[worker]?.variables).keys, ...marks },
     webhooks: worker === 'backend' ? backend.table.webhooks.map(({ name }) => name) : [],
   })

@@ -5,7 +5,7 @@ import type { RouteTable } from '../../runtime/table.ts'
 
 export interface WantedSecret {
   name: string
-  /** What fails without it, as the end of a sentence. */
+  /** The consequence, as the end of a sentence. */
   breaks: string
 }
 

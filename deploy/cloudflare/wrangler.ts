@@ -128,6 +128,7 @@ function environment({ token }: WranglerOptions, recordFile: string): NodeJS.Pro
     ...inherited,
     WRANGLER_HIDE_BANNER: 'true',
     WRANGLER_OUTPUT_FILE_PATH: recordFile,
+    XDG_CONFIG_HOME: path.dirname(recordFile), // wrangler would leave files in the folder of the person
     CI: 'true', // no prompt: every question of wrangler has its default then
     NO_COLOR: '1',
     ...(token === undefined ? {} : { CLOUDFLARE_API_TOKEN: token }),

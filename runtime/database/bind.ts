@@ -5,13 +5,15 @@ import { ownIssuer } from '../env.ts'
 import { hmacKey } from '../hmac.ts'
 import type { Identity } from '../identity/identify.ts'
 import { keepFresh, newerKey, newestKey } from '../rotated-keys.ts'
+import type { AskedDevice, FoundDevice } from './asked-device.ts'
+import type { Statement } from './batch.ts'
 import { type Connection, connect, isPooled, loadDriver } from './connection.ts'
 import type { rowsOf } from './driver.ts'
 import type { Grants } from './grants.ts'
 import { limitsOf } from './limits.ts'
 import { normalise, SqlError, statementMs, Unavailable } from './unavailable.ts'
 
-interface Context extends Grants {
+interface Context extends Grants, FoundDevice {
   session_ended: boolean
 }
 
@@ -39,7 +41,7 @@ const secondLineMs = 1_000
 const signatureSlackSeconds = 30
 
 /** BEGIN, the binding and the read of the context in one batch. The read runs as the bound role. @throws Unavailable */
-export async function bind(call: Call, login: Login, identity: Identity | null): Promise<Bound> {
+export async function bind(call: Call, login: Login, identity: Identity | null, asked?: AskedDevice): Promise<Bound> {
   try {
     if (!identity) return await attempt(call, login, { claims: '{}', signature: unsigned })
     const claims = JSON.stringify(identity.claims)
@@ -47,12 +49,12 @@ export async function bind(call: Call, login: Login, identity: Identity | null):
     const key = newestKey(call.env, 'CLAIMS_KEY')
     if (key === undefined) throw new Unavailable('the binding CLAIMS_KEY is not set')
     try {
-      return await attempt(call, login, { claims, signature: await signClaims(call, key, claims) })
+      return await attempt(call, login, { claims, signature: await signClaims(call, key, claims), asked })
     } catch (error) {
       // a rotation has ended the key: nothing of the request has run, and the newer key signs
       const newer = isSignatureRefused(error) ? await newerKey(call, 'CLAIMS_KEY', key) : undefined
       if (newer === undefined) throw error
-      return await attempt(call, login, { claims, signature: await signClaims(call, newer, claims) })
+      return await attempt(call, login, { claims, signature: await signClaims(call, newer, claims), asked })
     }
   } catch (error) {
     // a binding that Postgres refused is a fault of the configuration, and must not look like an answer about the caller
@@ -68,7 +70,7 @@ const unsigned = 'none'
 async function attempt(
   call: Call,
   { binding, role, isReadOnly }: Login,
-  { claims, signature }: { claims: string; signature: string },
+  { claims, signature, asked }: { claims: string; signature: string; asked?: AskedDevice | undefined },
 ): Promise<Bound> {
   const { idleMs, transactionMs } = limitsOf(call.env)
   const { rowsOf } = await loadDriver()
@@ -87,11 +89,21 @@ async function attempt(
       values: [role, claims, signature, ...[statementMs, idleMs + later, transactionMs + later].map(String)],
       reads: 'tag',
     },
-    ...(signature === unsigned
-      ? []
-      : [{ text: 'select * from auth.request_context($1)', values: [ownIssuer(call.env) ?? null] }]),
+    ...(signature === unsigned ? [] : contextStatements(ownIssuer(call.env) ?? null, asked)),
   ])
-  return { connection, rowsOf, context: results[2] && (rowsOf(results[2])[0] as unknown as Context) }
+  const [, , read, claimed] = results
+  const context = read && (rowsOf(read)[0] as unknown as Context)
+  if (context && claimed) context.isClaimed = rowsOf(claimed)[0]!['is_claimed'] === true
+  return { connection, rowsOf, context }
+}
+
+/** The nonce is used up after the read, so that it waits for nothing that the read could refuse. */
+function contextStatements(issuer: string | null, asked: AskedDevice | undefined): Statement[] {
+  if (!asked) return [{ text: 'select * from auth.request_context($1)', values: [issuer] }]
+  const { keyId, nonce, time } = asked.proof
+  const read = { text: 'select * from auth.request_context($1, $2)', values: [issuer, keyId] }
+  if (!asked.isOnce) return [read]
+  return [read, { text: 'select auth.claim_assertion($1, $2, $3) as is_claimed', values: [keyId, nonce, String(time)] }]
 }
 
 /** Postgres refused the signature (invalid_authorization_specification), and no other part of the batch raises this. */

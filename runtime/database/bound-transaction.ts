@@ -4,6 +4,7 @@ import type { Queries, Row } from '../../src/sdk/scope.ts'
 import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
+import type { AskedDevice } from './asked-device.ts'
 import type { Statement } from './batch.ts'
 import { type Bound, bind, type Login } from './bind.ts'
 import { encodeParameter } from './parameter.ts'
@@ -15,17 +16,20 @@ export class BoundTransaction implements Queries {
   #login: Login
   #identity: Identity | null
   #request: RequestPhase
+  #asked: AskedDevice | undefined
   #state: TransactionState = 'unopened'
   #bound: Promise<Bound> | undefined
   /** Statements that were asked for and are not answered yet. */
   #unanswered = 0
   #failure: Error | undefined
 
-  constructor(call: Call, login: Login, identity: Identity | null, request: RequestPhase) {
+  /** @param asked the device of the request, which is read with the grants. */
+  constructor(call: Call, login: Login, identity: Identity | null, request: RequestPhase, asked?: AskedDevice) {
     this.#call = call
     this.#login = login
     this.#identity = identity
     this.#request = request
+    this.#asked = asked
   }
 
   /** The first statement that failed: the cause of a COMMIT that comes back as ROLLBACK. */
@@ -42,7 +46,8 @@ export class BoundTransaction implements Queries {
   }
 
   async #bind(): Promise<Bound> {
-    const bound = await bind(this.#call, this.#login, this.#identity)
+    const bound = await bind(this.#call, this.#login, this.#identity, this.#asked)
+    if (bound.context?.isClaimed) this.#move('write') // the nonce must be kept before the answer is sent
     if (!bound.context?.session_ended || !this.#request.isPublic) return bound
     this.#call.waitUntil(bound.connection.close())
     return { ...(await bind(this.#call, this.#login, null)), isWithoutUser: true }

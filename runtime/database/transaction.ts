@@ -8,6 +8,7 @@ import type { Call } from '../call.ts'
 import type { Identity } from '../identity/identify.ts'
 import { errorFields } from '../log.ts'
 import type { RouteTable } from '../table.ts'
+import type { AskedDevice, FoundDevice } from './asked-device.ts'
 import { BoundTransaction } from './bound-transaction.ts'
 import { type Grants, noGrants } from './grants.ts'
 import type { RequestPhase } from './transaction-state.ts'
@@ -24,22 +25,29 @@ export interface RequestDatabase {
    * connection meanwhile. The next use of the transaction opens another one.
    * @throws Unavailable
    */
-  readGrants(isAlone: boolean): Promise<Grants | null>
+  readGrants(isAlone: boolean): Promise<(Grants & FoundDevice) | null>
   /** Ends both transactions: the service's first, but a read-only one of the caller before it. @throws when either did not commit: the request has then failed. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
-/**
- * @param isReadOnly the caller's transaction is opened READ ONLY.
- * @param isPublic the route requires no user: where the session of the token was ended, the handler's SQL runs as an anonymous
- *   caller's. Elsewhere its first statement is refused with 401 (contract 3.5).
- */
+export interface RequestDatabaseOptions {
+  /** The caller's transaction is opened READ ONLY. */
+  isReadOnly?: boolean
+  /**
+   * The route requires no user: where the session of the token was ended, the handler's SQL runs as an anonymous caller's. Elsewhere its
+   * first statement is refused with 401 (contract 3.5).
+   */
+  isPublic?: boolean
+  /** The device is read with the grants. */
+  asked?: AskedDevice | undefined
+}
+
 export function createRequestDatabase(
   call: Call,
   roles: RouteTable['databaseRoles'],
   verified: Identity | null,
-  { isReadOnly = false, isPublic = false }: { isReadOnly?: boolean; isPublic?: boolean } = {},
+  { isReadOnly = false, isPublic = false, asked }: RequestDatabaseOptions = {},
 ): RequestDatabase {
   const request: RequestPhase = { phase: 'running', isPublic }
   let identity = verified
@@ -47,9 +55,9 @@ export function createRequestDatabase(
   let caller: BoundTransaction | undefined
   let service: BoundTransaction | undefined
 
-  const create = (binding: string, role: string, isReadOnly: boolean) =>
-    new BoundTransaction(call, { binding, role, isReadOnly }, identity, request)
-  const theCaller = () => (caller ??= create('DATABASE_URL', roles.caller, isReadOnly))
+  const create = (binding: string, role: string, isReadOnly: boolean, asked?: AskedDevice) =>
+    new BoundTransaction(call, { binding, role, isReadOnly }, identity, request, asked)
+  const theCaller = () => (caller ??= create('DATABASE_URL', roles.caller, isReadOnly, asked))
   const theService = () => (service ??= create('DATABASE_SERVICE_URL', roles.service, false))
 
   return {

@@ -1,9 +1,9 @@
 /** The user object that handlers receive (contract, "Authenticated user object"). */
-import type { UserT } from '../../src/sdk/user.ts'
+import type { AttestedDevice, UserT } from '../../src/sdk/user.ts'
 import type { Identity } from './identify.ts'
 
-/** @param roles as the database has them at this request. */
-export function userOf({ claims, role }: Identity, roles: string[]): UserT {
+/** @param roles as the database has them at this request. @param device that has signed the request. */
+export function userOf({ claims, role }: Identity, roles: string[], device: AttestedDevice | null): UserT {
   const { email } = claims
   return {
     id: claims.sub,
@@ -12,6 +12,6 @@ export function userOf({ claims, role }: Identity, roles: string[]): UserT {
     emailVerified: claims['email_verified'] === true,
     metadata: {},
     roles,
-    device: null,
+    device,
   }
 }

@@ -5,6 +5,7 @@ import { AnonymousModule } from './anonymous/module.ts'
 import { AuditModule } from './audit/module.ts'
 import { ConsentsModule } from './consents/module.ts'
 import { DeliveriesModule } from './deliveries/module.ts'
+import { DevicesModule } from './devices/module.ts'
 import { DiscoveryModule } from './discovery/module.ts'
 import { EmailsModule } from './emails/module.ts'
 import { HealthModule } from './health/module.ts'
@@ -38,6 +39,7 @@ import { WebauthnModule } from './webauthn/module.ts'
     AuditModule,
     ConsentsModule,
     DeliveriesModule,
+    DevicesModule,
     DiscoveryModule,
     EmailsModule,
     HealthModule,

@@ -14,8 +14,8 @@ export type StackRoleName = keyof StackRoles & string
  * The option `auth` of a route, a controller or the root module. `true` and `{}` require a signed-in user. Only `false` and
  * `{ required: false }` do not. The build resolves one rule for each route, and rules never merge (contract 4.3).
  *
- * A caller without a valid token gets 401 `unauthorized`. A signed-in caller who does not meet the rule gets 403 `forbidden`, or
- * 403 `email_not_verified`.
+ * A caller without a valid token gets 401 `unauthorized`. A signed-in caller who does not meet the rule gets 403 `forbidden`,
+ * 403 `email_not_verified` or 403 `device_required`.
  *
  * @example
  * ```ts
@@ -33,6 +33,11 @@ export type AuthRule =
       permission?: string
       /** Whether the token must say that the caller's address was confirmed when it was minted. Default: false. */
       verifiedEmail?: boolean
+      /**
+       * Whether an attested device must have signed the request: else 403 `device_required`. `'once'` also refuses a copy of a request
+       * that was handled, and makes each request write one row. Without the option a handler reads `user.device`.
+       */
+      device?: true | 'once'
     }
   | {
       /**

@@ -29,5 +29,5 @@ export {
 } from './routes.ts'
 export type { StandardSchema } from './schema.ts'
 export type { StorageBucket, StoredBody, StoredObject } from './storage.ts'
-export type { UserT } from './user.ts'
+export type { AttestedDevice, UserT } from './user.ts'
 export { On, type SignatureSpec, Webhook, type WebhookMeta, type WebhookOptions } from './webhooks.ts'

@@ -21,6 +21,45 @@ export interface UserT {
   metadata: Record<string, unknown>
   /** The application roles, which are read from the database in this request. */
   roles: string[]
-  /** Always `null`: this version attests no devices. */
-  device: object | null
+  /** The attested device that has signed this request. `null` where none has, or where the signature does not hold. */
+  device: AttestedDevice | null
+}
+
+/**
+ * A device whose key was attested, and which has signed the request with its header `Device-Assertion`.
+ *
+ * @example
+ * ```ts
+ * function isTrusted({ device }: UserT) {
+ *   return device !== null && device.environment === 'production'
+ * }
+ * ```
+ */
+export interface AttestedDevice {
+  /** `dev_…`. */
+  id: string
+  platform: 'ios' | 'android'
+  /** The application that the device was attested for, as the setting `device_apps` names it. */
+  applicationKey: string
+  /** `debug` is a key without hardware. A stack that is not marked for it has none. */
+  environment: 'production' | 'development' | 'debug'
+  /** Where the private key lies. */
+  keyStorage: 'secure_enclave' | 'strongbox' | 'tee' | 'software'
+  /** ISO 8601, in UTC. */
+  attestedAt: string
+  /** The device's time of this request: ISO 8601, in UTC. */
+  assertedAt: string
+  /** What the platform said on the day of the attestation. iOS 27 repeats `category` and `bundleVersion` with each request. */
+  facts: {
+    /** Android: the manufacturer's system, or one whose key the settings list. */
+    verifiedBoot?: 'verified' | 'self_signed'
+    /** Android: like `16.0.0`. */
+    osVersion?: string
+    /** Android: the month of the security patch, like `2026-02`. */
+    osPatchLevel?: string
+    /** iOS: how the app came to the device. 2 is TestFlight, 3 Xcode, 4 the App Store. */
+    category?: number
+    /** iOS: the CFBundleVersion. */
+    bundleVersion?: string
+  }
 }

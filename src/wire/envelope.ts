@@ -11,6 +11,7 @@ export const errorCodes = {
   unauthorized: { status: 401, description: 'a valid access token is required' },
   forbidden: { status: 403, description: 'this is not allowed' },
   email_not_verified: { status: 403, description: 'a verified email address is required' },
+  device_required: { status: 403, description: 'this route requires a request that an attested device has signed' },
   not_found: { status: 404, description: 'there is nothing at this address' },
   method_not_allowed: { status: 405, description: 'this address does not answer that method' },
   request_timeout: { status: 408, description: 'the body did not arrive in time' },

@@ -3,8 +3,8 @@
 /** Crockford's base 32, which the ULID specification demands. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** A request, a user, a login session, a webhook delivery, an entry of the audit trail, a second factor, a message, a key of the claims. */
-export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_' | 'aud_' | 'fac_' | 'msg_' | 'clk_'
+/** A request, a user, a login session, a webhook delivery, an entry of the audit trail, a second factor, a message, a key of the claims, a device. */
+export type IdPrefix = 'req_' | 'usr_' | 'ses_' | 'dlv_' | 'aud_' | 'fac_' | 'msg_' | 'clk_' | 'dev_'
 
 /**
  * The form of a user's id. It is wider than the ids that are made here, because another issuer may name users in its own

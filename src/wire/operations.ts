@@ -34,6 +34,15 @@ export const deliveries = {
   read: { method: 'GET', path: '/v1/management/webhooks/deliveries/:id' },
 } as const
 
+export const devices = {
+  listAll: { method: 'GET', path: '/v1/management/auth/devices' },
+  revoke: { method: 'DELETE', path: '/v1/management/auth/devices/:id' },
+  challenge: { method: 'POST', path: '/auth/devices/challenge' },
+  enrol: { method: 'POST', path: '/auth/devices' },
+  list: { method: 'GET', path: '/auth/devices' },
+  remove: { method: 'DELETE', path: '/auth/devices/:id' },
+} as const
+
 export const discovery = {
   openid: { method: 'GET', path: '/auth/.well-known/openid-configuration' },
   oauth: { method: 'GET', path: '/.well-known/oauth-authorization-server/auth' },

@@ -25,10 +25,17 @@ export interface Project {
   project: string
   /** The file that exports the root module, relative to the project. */
   entry: string
-  environments: Record<string, { ref: string; url: string }>
+  environments: Record<string, Environment>
   /** Largest size of the compressed worker, in KiB. */
   budgetKib: number
   oauth: OAuthSelection
+}
+
+interface Environment {
+  ref: string
+  url: string
+  /** The auth worker of this environment takes debug devices. No environment that serves real users should have it. */
+  debugDevices: boolean
 }
 
 export interface DeclaredRole {
@@ -75,14 +82,17 @@ export function readProject(json: unknown): Project {
   const environments: Project['environments'] = {}
   for (const [environment, value] of Object.entries(readObject(document['environments'] ?? {}, ['environments']))) {
     const path = ['environments', environment]
-    const { ref, url } = readObject(value, path, ['ref', 'url'])
+    const { ref, url, debug_devices: debugDevices = false } = readObject(value, path, ['ref', 'url', 'debug_devices'])
     if (typeof ref !== 'string' || !/^[a-z0-9]{8}m$/.test(ref)) {
       throw new InvalidDeclaration([...path, 'ref'], '"ref" must be eight characters of [a-z0-9], then m')
     }
     if (typeof url !== 'string' || !URL.canParse(url)) {
       throw new InvalidDeclaration([...path, 'url'], '"url" must be a URL')
     }
-    environments[environment] = { ref, url }
+    if (typeof debugDevices !== 'boolean') {
+      throw new InvalidDeclaration([...path, 'debug_devices'], '"debug_devices" must be true or false')
+    }
+    environments[environment] = { ref, url, debugDevices }
   }
   return { project: name, entry, environments, budgetKib, oauth: readOAuth(document['oauth'] ?? {}) }
 }

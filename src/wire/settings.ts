@@ -1,4 +1,5 @@
 /** The settings document of an environment (contract, "Settings document"; contract 9.8). */
+import { type DeviceApp, deviceAppsReason, isDeviceApps } from './device-apps.ts'
 import type { FieldError } from './envelope.ts'
 import { isMailAddress } from './mail-address.ts'
 import { isPrivateHost } from './network.ts'
@@ -26,6 +27,8 @@ export interface Settings {
   passkey_origins?: string[]
   /** Address of a range service of breached passwords, which gets 5 digits of a SHA-1. The default is no such check. */
   breach_check_url?: string
+  /** Applications whose devices may be attested. The default is none. */
+  device_apps?: DeviceApp[]
   /** Limits that differ from their defaults. */
   rate_limits?: Partial<Record<LimitName, AttemptLimit>>
 }
@@ -72,6 +75,7 @@ export const limitsDefaults = {
   test_message_per_recipient: { attempts: 5, seconds: 300 },
   test_messages: { attempts: 10, seconds: 60 },
   passkey_options_per_address: { attempts: 30, seconds: 60 },
+  device_enrolment_per_user: { attempts: 10, seconds: 3600 },
   code_per_recipient: { attempts: 10, seconds: 900 },
   sms_interval: { attempts: 1, seconds: 60 },
   sms_per_recipient: { attempts: 10, seconds: 86_400 },
@@ -142,6 +146,7 @@ const forms: Record<keyof Settings, { isValid: (value: unknown) => boolean; reas
     isValid: isGateway,
     reason: 'breach_check_url must be an https URL, or an http URL of a private network',
   },
+  device_apps: { isValid: isDeviceApps, reason: deviceAppsReason },
   rate_limits: {
     isValid: isLimits,
     reason: `rate_limits must be an object of ${Object.keys(limitsDefaults).join(', ')}, each { "attempts": 1 to 10000, "seconds": 1 to 86400 }`,

@@ -84,3 +84,41 @@ it.skipIf(!older)('without a Node that is new enough: one sentence, exit 3', asy
   expect(code).toBe(3)
   expect(stderr).toMatch(/^error: Node 22\.18 or newer is needed, and this is v\d+\.\d+\.\d+\. Install a newer Node/)
 })
+
+describe('the installed command', () => {
+  /** The launcher beside a compiled command that prints its Node, as the package has them. */
+  function installed(): string {
+    const folder = temporaryFolder()
+    fs.cpSync(path.join(packageRoot, 'bin'), path.join(folder, 'bin'), { recursive: true })
+    fs.mkdirSync(path.join(folder, 'cli'))
+    fs.writeFileSync(path.join(folder, 'package.json'), '{ "type": "module", "version": "1.2.3" }')
+    fs.writeFileSync(path.join(folder, 'cli/main.js'), 'console.log(parseFloat(process.versions.node) < 22)')
+    return folder
+  }
+  const call = (folder: string, args: string[]) =>
+    startProcess(older!, [path.join(folder, 'bin/stack.cjs'), ...args], folder).finished
+
+  it.skipIf(!older).each([[['init', 'shop']], [['help']], [['build', '--help']], [['env', '-h']], [[]]])(
+    'runs %j on an older Node, before a project has brought a newer one',
+    async (args) => {
+      expect(await call(installed(), args)).toEqual({ code: 0, stdout: 'true\n', stderr: '' })
+    },
+  )
+
+  it.skipIf(!older).each([[['build']], [['start', '--json']], [['env', 'list']]])(
+    'needs a newer Node for %j: one sentence, exit 3',
+    async (args) => {
+      const { code, stdout, stderr } = await call(installed(), args)
+      expect([code, stdout]).toEqual([3, ''])
+      expect(stderr).toMatch(/^error: Node 22\.18 or newer is needed/)
+    },
+  )
+
+  it('a script below the folder where the command was typed comes before one of the package', async () => {
+    const folder = temporaryFolder()
+    fs.mkdirSync(path.join(folder, 'cli'))
+    fs.writeFileSync(path.join(folder, 'cli/main.ts'), "console.log('own')")
+    const { code, stdout } = await run(process.execPath, ['cli/main.ts'], folder).finished
+    expect([code, stdout]).toEqual([0, 'own\n'])
+  })
+})

@@ -148,7 +148,7 @@ describe('keys', () => {
     secrets: new Set(secrets.filter((name) => !without.includes(name))),
     variables: factsText({
       keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, markOf(key)])),
-      ...{ database, verifiers: 'v1', webhooks: [] },
+      ...{ database, verifiers: 'v1', publishable_key: 'pub_1', webhooks: [] },
     }),
   })
   const settled: KeySituation = {
@@ -245,7 +245,7 @@ describe('keys', () => {
 describe('facts of a deployment', () => {
   it('fit into a variable, however many webhooks there are', () => {
     const webhooks = Array.from({ length: 500 }, (_, index) => `webhook-with-a-long-name-${index}`)
-    const text = factsText({ keys: {}, database: '', verifiers: '', webhooks })
+    const text = factsText({ keys: {}, database: '', verifiers: '', publishable_key: '', webhooks })
     expect(Buffer.byteLength(Object.values(text)[0]!)).toBeLessThanOrEqual(5_000)
     expect(readFacts(text).webhooks.length).toBeGreaterThan(100)
     expect(readFacts({ STACK_DEPLOYED: 'no JSON' }).webhooks).toEqual([])

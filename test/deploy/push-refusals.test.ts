@@ -1,6 +1,7 @@
 /** What `stack push` refuses, with which exit code, and that nothing has changed then (contract 10.2). */
 
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -135,6 +136,19 @@ describe('a push that cannot begin', () => {
       expect.stringMatching(/the backend worker does not start: .*no start[\s\S]*prices\.ts/),
     ])
     expect(await test.sql(`select to_regnamespace('auth') is null as absent`)).toEqual([{ absent: true }])
+  })
+
+  it('a bundle over the size of the plan is exit 1, and its largest imports are named', async () => {
+    // random text does not compress below 3 MiB, which Workers Free admits
+    test.write('src/large.ts', `export const large = '${randomBytes(4_000_000).toString('base64')}'\n`)
+    const using = (text: string) =>
+      `import { large } from './large.ts'\n${text}\nReflect.set(globalThis, 'large', large)\n`
+    const budget = (text: string) => text.replace('{', '{ "bundle_budget_kib": 20000, ')
+    const push = () => test.push(['--dry-run', '--plan', 'free'])
+    const { code, stderr } = await changed('src/prices.ts', using, () => changed('stack/project.json', budget, push))
+    fs.rmSync(path.join(test.root, 'src/large.ts'))
+    expect([code, stderr]).toEqual([1, expect.stringContaining('bundle-over-budget')])
+    expect(stderr).toMatch(/3072\.0 KiB[\s\S]*this project with its runtime/)
   })
 
   it('a file of keys that is not valid is exit 2, and stays as it is', async () => {

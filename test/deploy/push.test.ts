@@ -79,6 +79,7 @@ describe('a first push', () => {
       unset: ['PAYMENTS_SECRET', 'CODEHOST_SECRET', 'CHAT_SECRET'],
       removed_webhooks: [],
     })
+    expect(result.publishable_key).toMatch(/^pub_[A-Za-z0-9_-]{22}$/)
     expect(result.version).toBe(test.platform.workers.get(names.backend)!.current!.id)
     expect(result.migrations.slice(-3)).toEqual(['0001_shop.sql', '0002_summary.sql', '0003_basket.sql'])
     expect(first.stderr).not.toContain(String.fromCharCode(27))
@@ -233,6 +234,10 @@ describe('a second push', () => {
     expect(second.stderr).toContain('POST /webhooks/chat answers 404 now')
     expect((await test.call('/webhooks/chat', { method: 'POST', body: '{}' })).status).toBe(404)
     expect((await test.call('/webhooks/talk', { method: 'POST', body: '{}' })).status).toBe(401)
+  })
+
+  it('keeps the publishable key', () => {
+    expect(JSON.parse(second.stdout).publishable_key).toBe(JSON.parse(first.stdout).publishable_key)
   })
 
   it('serves the new code under the same keys: tokens, roles and passwords of before stay', async () => {

@@ -186,7 +186,7 @@ describe('2.11 a body', () => {
       headers,
       duplex: 'half',
     } as RequestInit)
-    await readBody(call, route)
+    await readBody(call, route, undefined)
     return call.request.text()
   }
   const chunks = (text: string) => new Response(text).body!

@@ -155,7 +155,7 @@ describe('the caller', () => {
     [undefined, false],
   ])('has a confirmed address where the claim is true: %j', (email_verified, isVerified) => {
     const claims = { sub: 'usr_1', exp: 0, email_verified }
-    expect(userOf({ claims, role: 'authenticated' }, []).emailVerified).toBe(isVerified)
+    expect(userOf({ claims, role: 'authenticated' }, [], null).emailVerified).toBe(isVerified)
   })
 })
 

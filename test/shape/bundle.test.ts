@@ -45,6 +45,20 @@ it('the backend worker holds nothing of the auth module, of Node or of the build
   expect(gzipSync(worker).length).toBeLessThan(30 * 1024)
 })
 
+it('the auth worker holds nothing of debug devices, unless its target asks for them', async () => {
+  const debug = ['stack-debug-device-1', 'debug_device_tokens', 'ddt_', '/auth/devices/debug', 'verifyRecorded']
+  const found = async (hasDebugDevices: boolean) => {
+    const out = temporaryFolder()
+    await build(authTarget(out, hasDebugDevices))
+    const whole = texts(path.join(out, 'out'))
+      .map(([, text]) => text)
+      .join('\n')
+    return debug.filter((word) => whole.includes(word))
+  }
+  expect(await found(false)).toEqual([])
+  expect(await found(true)).toContain('stack-debug-device-1')
+})
+
 it('1.2 the auth worker is compiled by the same build, and binds its own database role', async () => {
   const out = temporaryFolder()
   const { refusals, built } = await build(authTarget(out))

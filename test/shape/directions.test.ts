@@ -22,7 +22,7 @@ function sources(folder: string): string[] {
     .map((name) => path.posix.join(folder, name.split(path.sep).join('/')))
 }
 
-const rooms = ['src/wire', 'src/sdk', 'src/auth', 'runtime', 'build', 'local', 'deploy', 'cli']
+const rooms = ['src/wire', 'src/sdk', 'src/auth', 'src/auth-debug', 'runtime', 'build', 'local', 'deploy', 'cli']
 const files = rooms.flatMap(sources)
 const imports = files.flatMap(importsOf)
 
@@ -97,6 +97,7 @@ const allowed: Record<string, string[]> = {
     'uqr',
     'valibot',
   ],
+  'src/auth-debug': ['@stack/backend', 'src/auth', 'src/wire', 'valibot'],
   runtime: [
     'src/sdk/scope.ts',
     'src/sdk/errors.ts',

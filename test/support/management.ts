@@ -4,7 +4,7 @@ import path from 'node:path'
 import { packageRoot } from './command.ts'
 import type { Answer, CallOptions, TestStack } from './stack.ts'
 
-export const management = '/v1/management/auth'
+const management = '/v1/management/auth'
 
 export interface Administration {
   /** With the service-role key. @param address below the management surface, with its query. */

@@ -7,14 +7,14 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
 
-export interface ApiCall {
+interface ApiCall {
   method: string
   /** Without the account and the query. */
   path: string
 }
 
 /** What happens to a call: it is answered, fails before or after it took effect, or is never answered. */
-export type Interference = 'answer' | 'refuse' | 'cut' | 'cut after' | 'hang'
+type Interference = 'answer' | 'refuse' | 'cut' | 'cut after' | 'hang'
 
 interface UploadBinding {
   type: string
@@ -27,7 +27,7 @@ interface UploadBinding {
 }
 
 /** The JSON part of an upload. */
-export interface UploadMetadata {
+interface UploadMetadata {
   main_module: string
   bindings: UploadBinding[]
   compatibility_date: string
@@ -38,7 +38,7 @@ export interface UploadMetadata {
   limits?: { cpu_ms: number }
 }
 
-export interface Version {
+interface Version {
   id: string
   metadata: UploadMetadata
   /** Contents by name. */
@@ -46,7 +46,7 @@ export interface Version {
   secrets: Map<string, string>
 }
 
-export interface PlatformWorker {
+interface PlatformWorker {
   name: string
   /** Every version that was uploaded, the oldest first. */
   versions: Version[]

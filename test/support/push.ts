@@ -37,10 +37,10 @@ export interface PushSetting {
   keys(): { keys: Record<string, string>; pending: string[] }
 }
 
-export interface PushRun {
+interface PushRun {
   input?: string
-  /** Kills the process after this many milliseconds. */
-  killAfterMs?: number
+  /** Kills the process when it aborts. */
+  kill?: AbortSignal
   /** Words before the command, such as `unshare -rn`. */
   before?: string[]
 }
@@ -98,7 +98,7 @@ function run(
   { root, home, platform, database }: PushSetting,
   args: string[],
   env: Record<string, string | undefined>,
-  { input = '', killAfterMs, before = [] }: PushRun,
+  { input = '', kill, before = [] }: PushRun,
 ): Promise<Pushed> {
   const { INIT_CWD: _npm, FORCE_COLOR: _colour, ...inherited } = process.env
   const given: Record<string, string | undefined> = {
@@ -120,6 +120,6 @@ function run(
   child.stderr.on('data', (chunk) => (stderr += chunk))
   child.stdin.on('error', () => {}) // a command that reads no input closes the pipe
   child.stdin.end(input)
-  if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  kill?.addEventListener('abort', () => child.kill('SIGKILL'))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@stack/backend'
 import { Consents, type RecordedConsent } from '../consents/rows.ts'
+import { type Device, Devices } from '../devices/rows.ts'
 import { type Factor, Factors, Recovery, type RecoveryCodes } from '../mfa/rows.ts'
 import { type HeldRole, Roles } from '../roles/rows.ts'
 import { type SessionRecord, SessionRecords } from '../sessions/records.ts'
@@ -19,6 +20,7 @@ export interface ExportedAccount {
   mfa: { factors: Factor[]; recovery_codes: RecoveryCodes | null }
   roles: HeldRole[]
   consents: RecordedConsent[]
+  devices: Device[]
   messages: object[]
   audit: object[]
   /** Names of lists that hold more than the 5,000 rows that are given. */
@@ -29,6 +31,7 @@ export interface ExportedAccount {
 export class AccountExport {
   constructor(
     private readonly consents: Consents,
+    private readonly devices: Devices,
     private readonly factors: Factors,
     private readonly recovery: Recovery,
     private readonly roles: Roles,
@@ -51,6 +54,7 @@ export class AccountExport {
       mfa: { factors: await this.factors.ofUser(id), recovery_codes: await this.recovery.countOf(id) },
       roles: await this.roles.heldBy(id),
       consents: await this.consents.recordedOf(id),
+      devices: cut('devices', await this.devices.allOf(id, mostRows + 1)),
       messages: cut('messages', await this.messagesOf(id)),
       audit: cut('audit', await this.auditOf(id)),
       truncated,

@@ -1,6 +1,7 @@
 import { Module } from '@stack/backend'
 import { AuditModule } from '../audit/module.ts'
 import { ConsentsModule } from '../consents/module.ts'
+import { DevicesModule } from '../devices/module.ts'
 import { LimitsModule } from '../limits/module.ts'
 import { MailModule } from '../mail/module.ts'
 import { MfaModule } from '../mfa/module.ts'
@@ -18,6 +19,7 @@ import { Accounts } from './rows.ts'
   imports: [
     AuditModule,
     ConsentsModule,
+    DevicesModule,
     LimitsModule,
     MailModule,
     MfaModule,

@@ -18,6 +18,7 @@ import type * as v from 'valibot'
 import { mailAddress } from '../../wire/mail-address.ts'
 import type { AuditEvent } from '../audit/events.ts'
 import { Audit, administering, type Entry } from '../audit/rows.ts'
+import { Devices } from '../devices/rows.ts'
 import { Limits } from '../limits/rows.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices, unnamed } from '../mail/notices.ts'
@@ -30,11 +31,12 @@ import { hashPassword, importedHash, requirePasswordFits } from '../passwords/ha
 import { Passwords } from '../passwords/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import type { JsonResponse } from '../shared/answer.ts'
 import { authError } from '../shared/errors.ts'
 import { phoneNumber } from '../shared/fields.ts'
 import { filterFault, type Listed, pageOf, requireOneOf } from '../shared/list.ts'
 import { Users } from '../users/rows.ts'
-import { AccountExport } from './export.ts'
+import { AccountExport, type ExportedAccount } from './export.ts'
 import { type Account, Accounts, type RevokedCredentials } from './rows.ts'
 import { type AccountChange, accountChange, type NewAccount, newAccount, passwordReset } from './schemas.ts'
 
@@ -50,6 +52,7 @@ export class AccountsController {
     private readonly breaches: Breaches,
     private readonly challenges: Challenges,
     private readonly delivery: Delivery,
+    private readonly devices: Devices,
     private readonly exports: AccountExport,
     private readonly factors: Factors,
     private readonly limits: Limits,
@@ -157,16 +160,15 @@ export class AccountsController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ExportedAccount>> {
     const document = await this.exports.of(await this.found(id))
     await this.note('user.exported', id, administering(operator, request, requestId))
-    return new Response(JSON.stringify(document, null, 2), {
-      headers: {
-        'content-type': 'application/json',
-        'content-disposition': `attachment; filename="${id}.json"`,
-        'cache-control': 'no-store',
-      },
-    })
+    const headers = {
+      'content-type': 'application/json',
+      'content-disposition': `attachment; filename="${id}.json"`,
+      'cache-control': 'no-store',
+    }
+    return new Response(JSON.stringify(document, null, 2), { headers }) as JsonResponse<ExportedAccount>
   }
 
   /**
@@ -187,7 +189,8 @@ export class AccountsController {
     await this.challenges.forget(id)
     await this.accounts.refuseEarlierSignIns(id)
     const { length: sessions } = await this.sessions.endAll(id, 'credential_revoked')
-    const revoked = { ...credentials, factors, sessions }
+    const devices = await this.devices.revokeAll(id, 'credentials_revoked')
+    const revoked = { ...credentials, factors, sessions, devices }
     if (Object.values(revoked).some((count) => count > 0)) {
       await this.note('credentials.revoked', id, administering(operator, request, requestId), { details: revoked })
     }

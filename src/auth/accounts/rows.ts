@@ -39,6 +39,7 @@ export interface RevokedCredentials {
   sessions: number
   identities: number
   factors: number
+  devices: number
   one_time_tokens: number
 }
 
@@ -164,7 +165,7 @@ export class Accounts {
   }
 
   /** Takes the password, the identities and the one-time tokens of the user, and sign-ins with a provider that are under way. */
-  async revokeCredentials(id: string): Promise<Omit<RevokedCredentials, 'factors' | 'sessions'>> {
+  async revokeCredentials(id: string): Promise<Omit<RevokedCredentials, 'devices' | 'factors' | 'sessions'>> {
     const password = await inRequest`delete from auth.password_credentials where user_id = ${id} returning user_id`
     const one_time_tokens = await this.forgetTokens(id)
     await inRequest`

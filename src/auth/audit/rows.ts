@@ -11,7 +11,10 @@ export interface Entry {
   /** Why it failed, or why it was done: one of the module's own words. */
   reason?: string
   actor: { type: 'user' | 'operator' | 'service' | 'system' | 'anonymous'; id?: string }
-  target?: { type: 'user' | 'session' | 'role' | 'settings' | 'secret' | 'key' | 'provider' | 'template'; id: string }
+  target?: {
+    type: 'user' | 'session' | 'role' | 'settings' | 'secret' | 'key' | 'provider' | 'template' | 'device'
+    id: string
+  }
   sessionId?: string
   /** Absent for work that no request asked for. */
   client?: ClientInfo

@@ -1,9 +1,20 @@
 import { Controller, Get } from '@stack/backend'
 import { keys } from '../../wire/operations.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { baseUrl } from '../shared/urls.ts'
 
 /** Seconds that a document is cached: it changes with the address of the stack alone. */
 const cacheSeconds = 3_600
+
+interface Metadata {
+  issuer: string
+  jwks_uri: string
+  response_types_supported: string[]
+  grant_types_supported: string[]
+  subject_types_supported: string[]
+  id_token_signing_alg_values_supported: string[]
+  claims_supported: string[]
+}
 
 /**
  * The metadata of the issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 3.2), as far as it is true: access tokens are
@@ -12,20 +23,20 @@ const cacheSeconds = 3_600
 @Controller('', { auth: false })
 export class DiscoveryController {
   @Get('auth/.well-known/openid-configuration')
-  openid(): Response {
+  openid(): JsonResponse<Metadata> {
     return document()
   }
 
   /** RFC 8414 puts the path of the issuer behind the well-known one. */
   @Get('.well-known/oauth-authorization-server/auth')
-  oauth(): Response {
+  oauth(): JsonResponse<Metadata> {
     return document()
   }
 }
 
-function document(): Response {
+function document(): JsonResponse<Metadata> {
   const base = baseUrl()
-  const metadata = {
+  const metadata: Metadata = {
     issuer: `${base}/auth`,
     jwks_uri: `${base}${keys.keySet.path}`,
     response_types_supported: [],
@@ -37,5 +48,5 @@ function document(): Response {
       ...['aal', 'amr', 'management', 'custom_claims'],
     ],
   }
-  return Response.json(metadata, { headers: { 'cache-control': `public, max-age=${cacheSeconds}` } })
+  return jsonResponse(metadata, { headers: { 'cache-control': `public, max-age=${cacheSeconds}` } })
 }

@@ -1,4 +1,5 @@
 import { Controller, Database, Get, Log } from '@stack/backend'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { lastMigration } from './migrations.ts'
 
 /** What a load balancer reads: no secret, no version, no name of a host. */
@@ -12,10 +13,10 @@ interface Health {
 export class HealthController {
   /** 200 where requests can be served, else 503 (contract 9.13). */
   @Get()
-  async read(): Promise<Response> {
+  async read(): Promise<JsonResponse<Health>> {
     const health = await readHealth()
     const headers = { 'cache-control': 'no-store', ...(health.status === 'ok' ? {} : { 'retry-after': '1' }) }
-    return Response.json(health, { status: health.status === 'ok' ? 200 : 503, headers })
+    return jsonResponse(health, { status: health.status === 'ok' ? 200 : 503, headers })
   }
 }
 

@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import { sealingKeyId } from '../../wire/sealing.ts'
 import { rotationLine } from '../../wire/secrets.ts'
 import { Audit, administering } from '../audit/rows.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { sealingKeys } from '../shared/seal.ts'
 import { ClaimsKeys, type ClaimsRotation } from './claims.ts'
@@ -19,9 +20,9 @@ export class KeySetController {
 
   /** The public halves of the signing keys, as a JSON Web Key Set (RFC 7517 section 5). */
   @Get('jwks.json')
-  async keySet(): Promise<Response> {
+  async keySet(): Promise<JsonResponse<{ keys: object[] }>> {
     const headers = { 'cache-control': `public, max-age=${cacheSeconds}` }
-    return Response.json({ keys: await this.keys.published() }, { headers })
+    return jsonResponse({ keys: await this.keys.published() }, { headers })
   }
 }
 

@@ -9,6 +9,7 @@ import type { NewMessage } from '../mail/outbox.ts'
 import { requireRecipient } from '../mail/recipients.ts'
 import { Senders } from '../mail/senders/index.ts'
 import { values } from '../mail/values.ts'
+import { PhoneSettingsReader, requireAllowed } from '../providers/phone-settings.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
@@ -28,6 +29,7 @@ export class MessagesController {
     private readonly catalogue: Catalogue,
     private readonly delivery: Delivery,
     private readonly limits: Limits,
+    private readonly phoneSettings: PhoneSettingsReader,
     private readonly senders: Senders,
     private readonly settings: SettingsRows,
     private readonly users: Users,
@@ -50,6 +52,7 @@ export class MessagesController {
     requireVariables(template, variables)
     const { channel } = template
     const recipient = userId.test(to) ? await this.recipientOf(to, channel, sql) : requireRecipient(to, channel)
+    if (channel === 'sms') requireAllowed(recipient, await this.phoneSettings.read(sql))
     const { document } = await this.settings.read(sql)
     if (!(await this.senders.transportOf(document, channel, sql))) throw authError('sender_not_configured')
     const refused =

@@ -5,9 +5,8 @@ import { Identities, type Identity, type Person, titleOf } from '../identities/r
 import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
-import { SecondStep } from '../mfa/second-step.ts'
+import { SecondStep, type SignInAnswer } from '../mfa/second-step.ts'
 import { type Origin, Sessions } from '../sessions/rows.ts'
-import type { TokenAnswer } from '../sessions/tokens.ts'
 import type { ClientInfo } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
@@ -63,7 +62,7 @@ export class Arrivals {
     arrival: Arrival,
     foreseen: Outcome,
     settings: Settings,
-  ): Promise<TokenAnswer | Response | { status: 'confirmation_required' }> {
+  ): Promise<SignInAnswer | { status: 'confirmation_required' }> {
     const { person, client, origin } = arrival
     if (foreseen === 'new') await this.signUps.admit(client)
     await this.identities.lock(person)

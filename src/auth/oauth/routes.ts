@@ -3,10 +3,10 @@ import type * as v from 'valibot'
 import type { OAuthProvider } from '../../wire/providers.ts'
 import { type Identity, type Person, titleOf } from '../identities/rows.ts'
 import { Limits } from '../limits/rows.ts'
+import type { SignInAnswer } from '../mfa/second-step.ts'
 import { Pages } from '../pages/show.ts'
 import { Credentials, type OpenCredential } from '../providers/credentials.ts'
 import { Sessions } from '../sessions/rows.ts'
-import type { TokenAnswer } from '../sessions/tokens.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, clientOf, networkOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
@@ -24,7 +24,7 @@ import { exchangeBody, nativeBody, startQuery } from './schemas.ts'
 import { digestOf } from './secrets.ts'
 
 /** A sign-in, the question for a second factor, or an identity that was added. */
-type Exchanged = TokenAnswer | Response | { status: 'confirmation_required' } | { status: 'linked'; identity: Identity }
+type Exchanged = SignInAnswer | { status: 'confirmation_required' } | { status: 'linked'; identity: Identity }
 
 /** Sign-in with Google, Apple, Microsoft and GitHub: in the browser, and with the ID token of a native application. */
 @Controller('/auth/oauth', { auth: false })

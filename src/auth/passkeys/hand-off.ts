@@ -2,11 +2,10 @@
 import { Body, Controller, HttpError, Post, Req, RequestId } from '@stack/backend'
 import * as v from 'valibot'
 import { OneTimeTokens } from '../mail/tokens.ts'
-import { SecondStep } from '../mfa/second-step.ts'
+import { SecondStep, type SignInAnswer } from '../mfa/second-step.ts'
 import { isListed, returnAddress } from '../oauth/redirects.ts'
 import { exchangeBody, returning } from '../oauth/schemas.ts'
 import { digestOf } from '../oauth/secrets.ts'
-import type { TokenAnswer } from '../sessions/tokens.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
@@ -67,7 +66,7 @@ export class PasskeyHandOffController {
     @Body(exchangeBody) { code, code_verifier }: v.InferOutput<typeof exchangeBody>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<TokenAnswer | Response | HttpError> {
+  ): Promise<SignInAnswer | HttpError> {
     const found = await this.tokens.find('passkey_hand_off', { token: code })
     if (!found?.user_id || !(await this.tokens.use(found))) return authError('invalid_code')
     const [challenge, ...amr] = found.target.split(' ')

@@ -3,9 +3,8 @@ import type * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { FactorChanges } from '../mfa/changes.ts'
 import { Challenges, type Factor, Factors, Recovery } from '../mfa/rows.ts'
-import { SecondStep } from '../mfa/second-step.ts'
+import { SecondStep, type SignInAnswer } from '../mfa/second-step.ts'
 import { Sessions } from '../sessions/rows.ts'
-import type { TokenAnswer } from '../sessions/tokens.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { requireRecent } from '../shared/recent.ts'
@@ -103,7 +102,7 @@ export class PasskeySignInController {
     @Body(assertion) body: v.InferOutput<typeof assertion>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<TokenAnswer | Response | HttpError> {
+  ): Promise<SignInAnswer | HttpError> {
     const client = clientOf(request, requestId)
     const proved = await this.signIns.prove(body, client)
     return proved instanceof HttpError ? proved : this.secondStep.finish(proved.user, proved.amr, client)

@@ -7,7 +7,7 @@ import { Delivery } from '../mail/delivery.ts'
 import { Notices } from '../mail/notices.ts'
 import { PendingActions } from '../mail/pending.ts'
 import { Challenges } from '../mfa/rows.ts'
-import { SecondStep } from '../mfa/second-step.ts'
+import { SecondStep, type SignInAnswer } from '../mfa/second-step.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
 import { SignIn } from '../sessions/sign-in.ts'
@@ -70,7 +70,7 @@ export class PasswordsController {
     @Body(credentials) { email, password }: v.InferOutput<typeof credentials>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<TokenAnswer | Response | HttpError> {
+  ): Promise<SignInAnswer | HttpError> {
     const client = clientOf(request, requestId)
     const find = async (users: Users, sql: Parameters<Users['byEmail']>[1]) => {
       await this.providers.requireEnabled('email', sql)

@@ -1,10 +1,9 @@
 import { Database, Injectable } from '@stack/backend'
 import { Limits } from '../limits/rows.ts'
-import { PhoneSettingsReader } from '../providers/phone-settings.ts'
+import { PhoneSettingsReader, requireAllowed } from '../providers/phone-settings.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { type ClientInfo, networkOf } from '../shared/client.ts'
-import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
 
 /**
@@ -37,9 +36,8 @@ export class TextAdmission {
     const { checked, refused } = await Database.$apart(async (sql) => {
       await this.providers.requireEnabled('phone', sql)
       const checked = await check(sql)
-      const { allowed_prefixes, resend_seconds, per_number_per_day } = await this.phoneSettings.read(sql)
-      if (allowed_prefixes.length > 0 && !allowed_prefixes.some((prefix) => phone.startsWith(prefix)))
-        throw authError('phone_not_allowed')
+      const { resend_seconds, per_number_per_day, ...settings } = await this.phoneSettings.read(sql)
+      requireAllowed(phone, settings)
       const { document } = await this.settings.read(sql)
       const rate_limits = {
         sms_interval: { attempts: 1, seconds: resend_seconds },

@@ -6,7 +6,7 @@ import { Limits } from '../limits/rows.ts'
 import { SignUps } from '../limits/sign-ups.ts'
 import { Delivery } from '../mail/delivery.ts'
 import { OneTimeTokens } from '../mail/tokens.ts'
-import { SecondStep } from '../mfa/second-step.ts'
+import { SecondStep, type SignInAnswer } from '../mfa/second-step.ts'
 import { PhoneSettingsReader } from '../providers/phone-settings.ts'
 import { ProviderStates } from '../providers/rows.ts'
 import { Sessions } from '../sessions/rows.ts'
@@ -63,7 +63,7 @@ export class PhoneSignInController {
     @Body(verification) { phone, code, data }: v.InferOutput<typeof verification>,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<TokenAnswer | Response | HttpError> {
+  ): Promise<SignInAnswer | HttpError> {
     const client = clientOf(request, requestId)
     const { caller, most, settings } = await this.begin(client)
     const found = await this.tokens.find('phone_sign_in', { target: phone, code }, { most })
@@ -93,7 +93,7 @@ export class PhoneSignInController {
     return known
   }
 
-  private async resume(user: User, settings: Settings, client: ClientInfo): Promise<TokenAnswer | Response> {
+  private async resume(user: User, settings: Settings, client: ClientInfo): Promise<SignInAnswer> {
     if (user.disabled_at) throw authError('user_disabled')
     if (settings.confirm_email_required && user.email !== null && !user.email_confirmed_at)
       throw authError('email_not_confirmed')

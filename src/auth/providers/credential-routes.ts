@@ -1,12 +1,14 @@
 import { Body, Controller, Delete, Header, OptionalUser, Param, Put, Req, RequestId, type UserT } from '@stack/backend'
 import { readCredential } from '../../wire/provider-credentials.ts'
+import type { ProviderName } from '../../wire/providers.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { authError } from '../shared/errors.ts'
 import { objectBody, requireFaultless, requireStrict } from '../shared/strict.ts'
 import { ProviderChanges, requireProvider, requireRecordName } from './changes.ts'
 import { Credentials, type OpenCredential } from './credentials.ts'
 import { requirePrivateKey } from './private-key.ts'
 import { Providers } from './rows.ts'
-import { etagOf, referencesTo, shownCredential } from './shown.ts'
+import { etagOf, referencesTo, type ShownCredential, shownCredential } from './shown.ts'
 
 /** Credentials of one provider: more would be names that nothing refers to. */
 const mostCredentials = 100
@@ -32,7 +34,7 @@ export class ProviderCredentialsController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<{ provider: ProviderName } & ShownCredential>> {
     await requireStrict(request, 'invalid_provider_credential')
     const name = requireProvider(given)
     requireRecordName(credential)
@@ -54,7 +56,7 @@ export class ProviderCredentialsController {
     const changes = [{ path: `credentials.${credential}`, from: isNew ? null : '***', to: '***' }]
     const after = await this.changes.end(before, 'provider.credential_set', changes, call, { kind, fingerprint })
     const headers = { etag: etagOf(after), 'cache-control': 'no-store' }
-    return Response.json({ provider: name, ...shownCredential(after, stored) }, { headers })
+    return jsonResponse({ provider: name, ...shownCredential(after, stored) }, { headers })
   }
 
   /** Removing a credential that is not there changes nothing. @throws HttpError 409 `credential_in_use` */

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, Header, OptionalUser, Put, Req, RequestId, type UserT } from '@stack/backend'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { objectBody, requireFaultless, requireStrict } from '../shared/strict.ts'
 import { changesBetween, ProviderChanges } from './changes.ts'
 import { type PhoneSettings, phoneSettings, readPhoneSettings } from './phone-settings.ts'
@@ -17,7 +18,7 @@ export class PhoneSettingsController {
 
   /** Fields that are not stored have their defaults, and `driver` has none. */
   @Get()
-  async readPhoneSettings(): Promise<Response> {
+  async readPhoneSettings(): Promise<JsonResponse<PhoneSettings>> {
     return answer(await this.providers.read('phone'))
   }
 
@@ -29,7 +30,7 @@ export class PhoneSettingsController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<PhoneSettings>> {
     await requireStrict(request, 'invalid_provider_config')
     const { settings, faults } = readPhoneSettings(body)
     requireFaultless(faults, 'invalid_provider_config')
@@ -40,7 +41,7 @@ export class PhoneSettingsController {
   }
 }
 
-function answer(provider: Provider): Response {
+function answer(provider: Provider): JsonResponse<PhoneSettings> {
   const headers = { etag: etagOf(provider), 'cache-control': 'no-store' }
-  return Response.json(phoneSettings(provider.config), { headers })
+  return jsonResponse(phoneSettings(provider.config), { headers })
 }

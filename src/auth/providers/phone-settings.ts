@@ -4,6 +4,7 @@ import type { FieldError } from '../../wire/envelope.ts'
 import { Faults, isObject, unknownReason } from '../../wire/faults.ts'
 import { isLoopback } from '../../wire/loopback.ts'
 import { recordName } from '../../wire/providers.ts'
+import { authError } from '../shared/errors.ts'
 import { inRequest, type Sql } from '../shared/sql.ts'
 import { Providers } from './rows.ts'
 
@@ -54,6 +55,17 @@ export class PhoneSettingsReader {
   async read(sql: Sql = inRequest): Promise<PhoneSettings> {
     return phoneSettings((await this.providers.read('phone', sql)).config)
   }
+}
+
+/**
+ * Every text message that a caller names the number of costs money, whoever sends it: the prefixes hold for codes, for messages of the
+ * project and for test messages.
+ *
+ * @throws HttpError 422 `phone_not_allowed`
+ */
+export function requireAllowed(phone: string, { allowed_prefixes }: Pick<PhoneSettings, 'allowed_prefixes'>): void {
+  if (allowed_prefixes.length > 0 && !allowed_prefixes.some((prefix) => phone.startsWith(prefix)))
+    throw authError('phone_not_allowed')
 }
 
 /** @param stored the document of the provider's row. */

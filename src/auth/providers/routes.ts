@@ -15,6 +15,7 @@ import {
 } from '@stack/backend'
 import { isObject } from '../../wire/faults.ts'
 import { checkClients, hasClients, type ProviderConfig, readProviderConfig } from '../../wire/providers.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { bodyOf } from '../shared/body.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { objectBody, requireFaultless, requireStrict } from '../shared/strict.ts'
@@ -44,7 +45,7 @@ export class ProvidersController {
   }
 
   @Get(':name')
-  async read(@Param('name') name: string): Promise<Response> {
+  async read(@Param('name') name: string): Promise<JsonResponse<ShownProvider>> {
     return answer(await this.providers.read(requireProvider(name)))
   }
 
@@ -57,7 +58,7 @@ export class ProvidersController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownProvider>> {
     await requireStrict(request, 'invalid_provider_config')
     const name = requireProvider(given)
     const call = { operator, request, requestId, ifMatch }
@@ -77,7 +78,7 @@ export class ProvidersController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownProvider>> {
     await requireStrict(request, 'invalid_provider_config')
     const name = requireProvider(given)
     const { config, faults } = readProviderConfig(name, body)
@@ -105,7 +106,7 @@ export class ProvidersController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownProvider & { credential?: Removal }>> {
     const name = requireProvider(given)
     if (credential !== undefined) requireRecordName(credential)
     const call = { operator, request, requestId, ifMatch }
@@ -145,7 +146,9 @@ function removalOf(provider: Provider, name: string): Removal {
   return { name, outcome: !isThere ? 'absent' : referenced_by.length > 0 ? 'kept' : 'removed', referenced_by }
 }
 
-function answer(provider: Provider, others: object = {}): Response {
+function answer(provider: Provider): JsonResponse<ShownProvider>
+function answer<T extends object>(provider: Provider, others: T): JsonResponse<ShownProvider & T>
+function answer(provider: Provider, others: object = {}): JsonResponse<ShownProvider> {
   const headers = { etag: etagOf(provider), 'cache-control': 'no-store' }
-  return Response.json({ ...shown(provider), ...others }, { headers })
+  return jsonResponse({ ...shown(provider), ...others }, { headers })
 }

@@ -36,7 +36,7 @@ export class LocalTokensController {
 }
 
 /** `stack start` alone sets the binding. */
-function isLocalStack(): boolean {
+export function isLocalStack(): boolean {
   try {
     return Secrets.get('STACK_LOCAL') === 'true'
   } catch {

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Header, OptionalUser, Put, Req, RequestId, type UserT } from '@stack/backend'
 import { type ReadSettings, readSettings, type Settings } from '../../wire/settings.ts'
 import { Audit, administering } from '../audit/rows.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { bodyOf } from '../shared/body.ts'
 import { changesBetween } from '../shared/changes.ts'
 import { requireMatch } from '../shared/precondition.ts'
@@ -20,7 +21,7 @@ export class SettingsController {
   ) {}
 
   @Get()
-  async read(): Promise<Response> {
+  async read(): Promise<JsonResponse<Settings>> {
     const stored = await this.rows.read()
     return answer(stored, stored.document)
   }
@@ -33,7 +34,7 @@ export class SettingsController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<Settings & { ignored_fields: string[] }>> {
     const before = await this.rows.lock()
     requireMatch(ifMatch, etagOf(before), 'the settings')
     const stored = await this.rows.replace(settings)
@@ -54,6 +55,6 @@ function etagOf({ revision }: StoredSettings): string {
   return `"${revision}"`
 }
 
-function answer(stored: StoredSettings, body: object): Response {
-  return Response.json(body, { headers: { etag: etagOf(stored), 'cache-control': 'no-store' } })
+function answer<T extends Settings>(stored: StoredSettings, body: T): JsonResponse<T> {
+  return jsonResponse(body, { headers: { etag: etagOf(stored), 'cache-control': 'no-store' } })
 }

@@ -66,6 +66,10 @@ export const authErrors = {
   invalid_private_key: { status: 400, description: 'the private key is not valid' },
   credential_in_use: { status: 409, description: 'the credential is in use' },
   too_many_credentials: { status: 409, description: 'the provider has too many credentials: remove unused ones' },
+  attestation_refused: { status: 422, description: 'the attestation was not accepted' },
+  attestation_unavailable: { status: 400, description: 'devices of this application cannot be attested here' },
+  device_key_taken: { status: 409, description: 'this key belongs to a device of another account: make a new one' },
+  device_not_found: { status: 404, description: 'there is no such device' },
   too_many_keys: {
     status: 409,
     description: 'ten service-role keys are accepted: end the previous ones with "overlap_seconds": 0',

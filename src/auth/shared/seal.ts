@@ -24,8 +24,9 @@ export async function authenticate(
 
 /** @returns the sealing keys that are bound, the present one first. Both open values, and the present one alone seals them. */
 export function sealingKeys(): string[] {
+  const present = Secrets.get('SEALING_KEY')
   const previous = optionalBinding('SEALING_KEY_PREVIOUS')
-  return [Secrets.get('SEALING_KEY'), ...(previous === undefined ? [] : [previous])]
+  return previous === undefined || previous === present ? [present] : [present, previous]
 }
 
 /** @param place what the value belongs to: moved elsewhere, it does not open. */

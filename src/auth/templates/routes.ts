@@ -19,12 +19,13 @@ import { Catalogue, examplesOf, isBuiltIn, type KnownTemplate, partsOf } from '.
 import { commonValues } from '../mail/preparation.ts'
 import { type Filled, fill } from '../mail/render.ts'
 import { SettingsRows } from '../settings/rows.ts'
+import { type JsonResponse, jsonResponse } from '../shared/answer.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { requireMatch } from '../shared/precondition.ts'
 import { suggestion } from '../shared/suggestion.ts'
 import { previewed, requireDeclaration, requireFaultless, tested, texts, textsWith } from './schemas.ts'
-import { type ListedTemplate, listed, locale, shown } from './shown.ts'
+import { type ListedTemplate, listed, locale, type ShownTemplate, shown } from './shown.ts'
 import { type SentTest, TestMessages } from './test-messages.ts'
 
 /** Bytes: three parts of 64 KiB, which JSON escapes (contract 2.11). */
@@ -46,7 +47,7 @@ export class TemplatesController {
   }
 
   @Get(':key')
-  async read(@Param('key') key: string): Promise<Response> {
+  async read(@Param('key') key: string): Promise<JsonResponse<ShownTemplate>> {
     return answer(await this.require(key))
   }
 
@@ -59,7 +60,7 @@ export class TemplatesController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownTemplate>> {
     const template = await this.begin(key, ifMatch)
     requireFaultless({ channel: template.channel, ...given }, template)
     const before = template.changed
@@ -79,7 +80,7 @@ export class TemplatesController {
     @OptionalUser() operator: UserT | null,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownTemplate>> {
     const template = await this.begin(key, ifMatch)
     if (!template.changed) return answer(template)
     await this.catalogue.reset(key)
@@ -95,7 +96,7 @@ export class TemplatesController {
     @Body() body: unknown,
     @Req() request: Request,
     @RequestId() requestId: string,
-  ): Promise<Response> {
+  ): Promise<JsonResponse<ShownTemplate>> {
     const declared = requireDeclaration(key, body)
     await this.catalogue.lock(key)
     const before = await this.catalogue.find(key)
@@ -174,8 +175,8 @@ export class TemplatesController {
   }
 }
 
-function answer(template: KnownTemplate): Response {
-  return Response.json(shown(template), { headers: { etag: template.etag, 'cache-control': 'no-store' } })
+function answer(template: KnownTemplate): JsonResponse<ShownTemplate> {
+  return jsonResponse(shown(template), { headers: { etag: template.etag, 'cache-control': 'no-store' } })
 }
 
 function isSame(known: KnownTemplate, { channel, subject, body, body_text, variables }: DeclaredState): boolean {

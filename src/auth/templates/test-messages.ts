@@ -9,7 +9,7 @@ import { commonValues, composed, composedText } from '../mail/preparation.ts'
 import { requireRecipient } from '../mail/recipients.ts'
 import { SendFailed } from '../mail/senders/failure.ts'
 import { Senders } from '../mail/senders/index.ts'
-import { PhoneSettingsReader } from '../providers/phone-settings.ts'
+import { PhoneSettingsReader, requireAllowed } from '../providers/phone-settings.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { authError, invalidRequest } from '../shared/errors.ts'
 import { locale } from './shown.ts'
@@ -60,6 +60,8 @@ export class TestMessages {
       const { channel } = template
       const recipient = requireRecipient(to, channel)
       if (asked !== locale) throw invalidRequest('locale', `the template has the locale "${locale}" alone`)
+      const phone = channel === 'sms' ? await this.phoneSettings.read(sql) : undefined
+      if (phone) requireAllowed(recipient, phone)
       const { document: settings } = await this.settings.read(sql)
       const transport = await this.senders.transportOf(settings, channel, sql)
       if (!transport) throw authError('sender_not_configured')
@@ -68,9 +70,7 @@ export class TestMessages {
       const values = { ...examples, ...common, user_id: examples['user_id']! }
       const [queued, parts] = [{ id: newId('msg_'), template: template.key, recipient }, partsOf(template)]
       const message: Message =
-        channel === 'email'
-          ? composed(queued, parts, values, settings)
-          : composedText(queued, parts, values, await this.phoneSettings.read(sql))
+        phone === undefined ? composed(queued, parts, values, settings) : composedText(queued, parts, values, phone)
       return { message, settings, transport, refused: await this.count(recipient, settings, sql) }
     })
   }

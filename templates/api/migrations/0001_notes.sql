@@ -1,4 +1,4 @@
--- The policy decides which rows a signed-in user reaches, whatever the SQL of a handler asks for.
+-- The policy decides which rows a signed-in user reaches, even if the SQL of a handler asks for more.
 create table public.notes (
   id bigint generated always as identity primary key,
   owner text not null default auth.uid(),

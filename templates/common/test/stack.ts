@@ -1,13 +1,14 @@
 /** Starts the project's stack once for all tests, or uses the one that runs already. */
 import { spawn } from 'node:child_process'
 import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 interface Stack {
   base_url: string
 }
 
 const command = new URL('../node_modules/@stack/backend/bin/stack.cjs', import.meta.url)
-const child = spawn(process.execPath, [command.pathname, 'start', '--json'], {
+const child = spawn(process.execPath, [fileURLToPath(command), 'start', '--json'], {
   cwd: new URL('..', import.meta.url),
   stdio: ['ignore', 'pipe', 'inherit'],
 })

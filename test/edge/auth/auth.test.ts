@@ -166,9 +166,7 @@ describe('tokens', () => {
 describe('9.7 management', () => {
   /** Every route that administers, as the module's own table has it. */
   const routes = built!.table.routes.filter(({ path }) => /^\/(?:v1\/management|admin)\//.test(path))
-  const gates = new Map(routes.map(({ method, path, gate }) => [`${method} ${addressOf(path)}`, gate]))
   const bodies = routes.filter(({ parameters }) => parameters.some(({ from }) => from === 'body'))
-  const addresses = routes.map(({ method, path }) => [method, addressOf(path)] as const)
 
   function addressOf(path: string): string {
     const examples: Record<string, string> = { ':id': 'usr_1', ':role': 'staff', ':name': 'GUARDED' }
@@ -190,20 +188,6 @@ describe('9.7 management', () => {
 
   it('4.6 the table declares the gate of every route below an administered path', () => {
     expect(routes.filter(({ gate }) => gate.serviceRole === undefined)).toEqual([])
-  })
-
-  it.each(addresses)('%s %s takes an operator’s token, unless it takes the key alone', async (method, path) => {
-    const { token } = await operator()
-    const attempt = (headers: Record<string, string> = {}) =>
-      shop.call(path, { method, headers: { authorization: `Bearer ${token}`, ...headers } })
-    const { status, json } = await attempt()
-    if (gates.get(`${method} ${path}`)!.serviceRole === 'key') expect(json).toMatchObject({ error: 'forbidden' })
-    else expect([401, 403, 500]).not.toContain(status)
-    expect((await attempt({ dpop: 'x' })).status).toBe(401)
-    expect((await attempt({ authorization: `DPoP ${token}` })).status).toBe(401)
-    // a right key wins, and a wrong one beside the token changes nothing
-    expect([401, 403]).not.toContain((await attempt(asService())).status)
-    expect((await attempt({ apikey: 'x' })).status).toBe(status)
   })
 
   it('an operator who was removed is refused on the next call with the same token, like every other user', async () => {
@@ -268,40 +252,6 @@ describe('9.7 management', () => {
       expect((await shop.call(path, { method, body: 'a=b', headers: form })).json.error).toBe('unsupported_media_type')
     },
   )
-
-  it('the table has the surface of contract 9 and the vault', () => {
-    expect(addresses.map(([, path]) => path)).toEqual(
-      expect.arrayContaining([`${management}/settings`, `${management}/roles`, '/admin/vault/backend']),
-    )
-    expect(addresses.length).toBeGreaterThanOrEqual(10)
-  })
-
-  it.each(addresses)('%s %s takes the service-role key and nothing else', async (method, path) => {
-    const person = await shop.signUp()
-    const attempt = (headers: Record<string, string>) => shop.call(path, { method, headers })
-    const key = asService().apikey
-    const none = await attempt({})
-    expect(none.json).toMatchObject({ error: 'unauthorized', status: 401 })
-    for (const apikey of [shop.stack.record.publishable_key, `${key}x`, key.slice(0, -1), '']) {
-      expect((await attempt({ apikey })).json.error_description).toBe(none.json.error_description)
-    }
-    expect((await attempt({ authorization: `Bearer ${key}` })).status).toBe(401)
-    expect((await attempt({ apikey: key, dpop: 'x' })).status).toBe(401)
-    expect((await attempt({ apikey: key, authorization: 'DPoP x' })).status).toBe(401)
-    expect((await attempt({ authorization: `Bearer ${person.token}` })).json).toMatchObject({ error: 'forbidden' })
-    expect([401, 403]).not.toContain((await attempt({ apikey: key })).status)
-  })
-
-  it.each(addresses)('9 %s %s refuses a query parameter, after the key', async (method, path) => {
-    const attempt = (query: string, headers: Record<string, string>) =>
-      shop.call(`${path}?${query}`, { method, headers })
-    for (const query of ['nothing=1', 'x', 'limit=1&cursors=a', '=']) {
-      const { json } = await attempt(query, asService())
-      expect(json).toMatchObject({ error: 'unknown_parameter', status: 400 })
-      expect((await attempt(query, {})).status).toBe(401)
-    }
-    expect((await attempt('', asService())).json?.error).not.toBe('unknown_parameter')
-  })
 })
 
 describe('9.8 settings', () => {

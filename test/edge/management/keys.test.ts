@@ -1,12 +1,14 @@
 /** Rotation of the keys of a stack under load, their overlap, their end, and that no answer, log or table shows one (contract 9.15). */
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keysAt } from '../../../local/keys.ts'
+import { openWith } from '../../../src/wire/sealing.ts'
 import { startLoad } from '../../support/load.ts'
 import { administer } from '../../support/management.ts'
 import { type Person, useStack } from '../../support/stack.ts'
+import { titled } from '../../support/titles.ts'
 
 const probe = useStack('test/edge/probe', { PROBE_SECRET: 'secret' })
 const admin = administer(probe)
@@ -160,6 +162,46 @@ describe('the key of the claims', () => {
     ).toHaveLength(1)
   })
 
+  it('before the rotation is accepted while the overlap lasts, and refused afterwards', async () => {
+    const { sealing_key } = keysAt(keysFile())
+    await probe.sql(`update auth.claims_keys set created_at = created_at - interval '1 hour'`)
+    await rotate('claims')
+    const [{ id, sealed }] = (await probe.sql<{ id: string; sealed: string }>(
+      'select id, sealed from auth.claims_keys order by position desc limit 1',
+    )) as [{ id: string; sealed: string }]
+    const secret = await openWith([sealing_key], sealed, `claims key ${id}`)
+    const uid = async () => {
+      const [expiry, claims] = [Math.floor(Date.now() / 1000) + 60, JSON.stringify({ sub: insider.id })]
+      const mac = createHmac('sha256', secret).update(`${expiry}.${claims}`).digest('hex')
+      await probe.sql(
+        `select set_config('request.jwt.claims', $1, false), set_config('request.jwt.signature', $2, false)`,
+        [claims, `${expiry}.${mac}`],
+      )
+      return (await probe.sql('select auth.uid() as uid'))[0]
+    }
+    expect(await uid()).toEqual({ uid: insider.id })
+    await probe.sql(`update auth.claims_keys set created_at = created_at - interval '1 hour'`)
+    await rotate('claims', { overlap_seconds: 60 })
+    expect(await uid()).toEqual({ uid: insider.id })
+    await endOverlaps('claims_keys')
+    await expect(uid()).rejects.toMatchObject({ code: '28000' })
+    await probe.sql('reset all')
+  })
+
+  it('that no worker can have is 503 for a signed-in request, and an anonymous one needs none', async () => {
+    const signedIn = () => mixture().read.send()
+    const anonymous = () => probe.call('/columns', { json: { text: 'select auth.uid() as uid' } })
+    const before = await probe.sql('select id, accepted_until from auth.claims_keys')
+    await probe.sql('update auth.claims_keys set accepted_until = now()')
+    expect((await signedIn()).json).toMatchObject({ status: 503, error: 'unavailable' })
+    expect((await probe.call('/auth/user', { token: other.token })).status).toBe(503)
+    expect((await anonymous()).status).toBe(200)
+    // The management surface needs no claims: it mends this.
+    expect((await rotate('claims', { overlap_seconds: 0 })).status).toBe(200)
+    expect((await signedIn()).status).toBe(200)
+    expect(before.length).toBeGreaterThan(0)
+  })
+
   it('that a rotation has ended stays ended when the deployment installs it once more, and another one is accepted', async () => {
     const { installKeys } = await import('../../../local/logins.ts')
     const { claims_key } = keysAt(keysFile())
@@ -226,15 +268,24 @@ describe('the service-role key', () => {
     expect([stale.service_role_key, keysAt(keysFile()).service_role_key]).toEqual([newest, newest])
   })
 
-  it.each(['srk_', 'srk_forged', `srk_${'A'.repeat(59)}`, ' ', 'x'.repeat(8_000)])(
-    'that no stack has made is 401 before a connection: %.20s',
-    async (apikey) => {
+  it.each(titled([['srk_'], ['srk_forged'], [`srk_${'A'.repeat(59)}`], ['-'], ['x'.repeat(80)]]))(
+    'that no stack has made is 401: %s',
+    async (_title, apikey) => {
       expect(await ask(apikey)).toBe(401)
       const { key: real } = await rotateServiceRole({ overlap_seconds: 0 })
       const changed = `${real.slice(0, -1)}${real.endsWith('A') ? 'B' : 'A'}`
       expect([await ask(changed), await ask(real)]).toEqual([401, 200])
     },
   )
+})
+
+describe('before a look at the database', () => {
+  it('a key that no stack has made is refused: neither a connection nor a row is needed for it', async () => {
+    await probe.sql('alter table auth.service_role_keys rename to elsewhere')
+    expect([await ask('srk_forged'), await ask(`srk_${'A'.repeat(59)}`), await ask(key())]).toEqual([401, 401, 500])
+    await probe.sql('alter table auth.elsewhere rename to service_role_keys')
+    expect(await ask(key())).toBe(200)
+  })
 })
 
 describe('a rotation refuses', () => {

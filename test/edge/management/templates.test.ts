@@ -465,6 +465,30 @@ describe('9.11 a message', () => {
     expect((await send({ to: address(), template })).json).toMatchObject({ status: 400, fields: [{ path: 'to' }] })
   })
 
+  it('of a text template goes only to numbers that `allowed_prefixes` names, and so does its test message', async () => {
+    const template = 'parcel'
+    const declared = { channel: 'sms', body: 'Parcel {{n}}', variables: [{ name: 'n' }] }
+    await call('PUT', `/templates/${template}/default`, declared)
+    const allow = (allowed_prefixes: string[]) =>
+      call('PUT', '/providers/phone/settings', { driver: 'console', allowed_prefixes })
+    await allow(['+1', '+4989'])
+    const { id } = await shop.signUp()
+    await shop.sql('update auth.users set phone = $2 where id = $1', [id, '+4930123456'])
+    const test = (to: string) => call('POST', `/templates/${template}/send-test`, { to })
+    const refused = [
+      await send({ to: '+4930123457', template }),
+      await send({ to: id, template }),
+      await test('+4930123458'),
+    ]
+    for (const { json } of refused) expect(json).toMatchObject({ error: 'phone_not_allowed', status: 422 })
+    expect([(await send({ to: '+4989123456', template })).status, (await test('+4989123457')).status]).toEqual([
+      202, 202,
+    ])
+    expect(await shop.mails('+4930123456')).toEqual([])
+    await allow(['+'])
+    expect((await send({ to: id, template })).status).toBe(202)
+  })
+
   it.each(
     titled([
       [{ template: 'recipt' }, 422, 'invalid_message', 'template', '"recipt"'],

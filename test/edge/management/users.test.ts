@@ -1,16 +1,13 @@
 /** Users over the management surface: found, made, imported, changed, exported, deleted; their factors and consents (contract 9). */
 import * as nodeCrypto from 'node:crypto'
 import * as fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import setup from 'argon2id/lib/setup.js'
 import bcrypt from 'bcryptjs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { build } from '../../../build/index.ts'
-import { authTarget } from '../../../build/targets.ts'
 import { batched } from '../../support/batched.ts'
 import { packageRoot } from '../../support/command.ts'
-import { administer, management, naughtyStrings } from '../../support/management.ts'
+import { administer, naughtyStrings } from '../../support/management.ts'
 import { useStack } from '../../support/stack.ts'
 import { titled } from '../../support/titles.ts'
 
@@ -51,151 +48,10 @@ async function enrolled() {
   }
 }
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-management-'))
-const { built } = await build(authTarget(folder))
-fs.rmSync(folder, { recursive: true, force: true })
-
 afterEach(async () => {
   await shop.sql('drop function if exists public.user_created(text, text, jsonb)')
   await shop.sql('delete from auth.rate_limits')
   await settings({})
-})
-
-describe('9 the surface', () => {
-  const user = 'usr_unknown'
-  /** Each route of these features: its happy status, and an address that names something unknown with the code of its 404. */
-  const cases: Record<
-    string,
-    { happy: (id: string, session: string) => [string, unknown?]; status: number; unknown?: [string, string] }
-  > = {
-    'GET /users': { happy: () => ['/users'], status: 200 },
-    'POST /users': { happy: () => ['/users', { email: address() }], status: 201 },
-    'GET /users/:id': { happy: (id) => [`/users/${id}`], status: 200, unknown: [`/users/${user}`, 'user_not_found'] },
-    'PATCH /users/:id': {
-      happy: (id) => [`/users/${id}`, {}],
-      status: 200,
-      unknown: [`/users/${user}`, 'user_not_found'],
-    },
-    'DELETE /users/:id': {
-      happy: (id) => [`/users/${id}`],
-      status: 204,
-      unknown: [`/users/${user}`, 'user_not_found'],
-    },
-    'GET /users/:id/export': {
-      happy: (id) => [`/users/${id}/export`],
-      status: 200,
-      unknown: [`/users/${user}/export`, 'user_not_found'],
-    },
-    'POST /users/:id/credentials/revoke-all': {
-      happy: (id) => [`/users/${id}/credentials/revoke-all`],
-      status: 200,
-      unknown: [`/users/${user}/credentials/revoke-all`, 'user_not_found'],
-    },
-    'POST /users/:id/reset-password': {
-      happy: (id) => [`/users/${id}/reset-password`, {}],
-      status: 202,
-      unknown: [`/users/${user}/reset-password`, 'user_not_found'],
-    },
-    'GET /users/:id/mfa': {
-      happy: (id) => [`/users/${id}/mfa`],
-      status: 200,
-      unknown: [`/users/${user}/mfa`, 'user_not_found'],
-    },
-    'DELETE /users/:id/mfa': {
-      happy: (id) => [`/users/${id}/mfa`],
-      status: 200,
-      unknown: [`/users/${user}/mfa`, 'user_not_found'],
-    },
-    'GET /users/:id/consents': {
-      happy: (id) => [`/users/${id}/consents`],
-      status: 200,
-      unknown: [`/users/${user}/consents`, 'user_not_found'],
-    },
-    'GET /sessions': { happy: () => ['/sessions'], status: 200 },
-    'DELETE /sessions/:id': {
-      happy: (_, session) => [`/sessions/${session}`],
-      status: 200,
-      unknown: ['/sessions/ses_unknown', 'session_not_found'],
-    },
-    'POST /sessions/revoke': { happy: (id) => ['/sessions/revoke', { user_ids: [id] }], status: 200 },
-    'POST /users/:id/sessions/revoke-all': {
-      happy: (id) => [`/users/${id}/sessions/revoke-all`],
-      status: 200,
-      unknown: [`/users/${user}/sessions/revoke-all`, 'user_not_found'],
-    },
-    'GET /audit': { happy: () => ['/audit'], status: 200 },
-    'GET /roles': { happy: () => ['/roles'], status: 200 },
-    'POST /roles': { happy: () => ['/roles', { name: 'made' }], status: 200 },
-    'DELETE /roles/:name': {
-      happy: () => ['/roles/made'],
-      status: 204,
-      unknown: ['/roles/nobody', 'role_not_defined'],
-    },
-    'GET /roles/:name/users': {
-      happy: () => ['/roles/staff/users'],
-      status: 200,
-      unknown: ['/roles/nobody/users', 'role_not_defined'],
-    },
-    'GET /users/:id/roles': {
-      happy: (id) => [`/users/${id}/roles`],
-      status: 200,
-      unknown: [`/users/${user}/roles`, 'user_not_found'],
-    },
-    'PUT /users/:id/roles/:role': {
-      happy: (id) => [`/users/${id}/roles/staff`],
-      status: 204,
-      unknown: [`/users/${user}/roles/staff`, 'user_not_found'],
-    },
-    'DELETE /users/:id/roles/:role': {
-      happy: (id) => [`/users/${id}/roles/staff`],
-      status: 204,
-      unknown: [`/users/${user}/roles/staff`, 'user_not_found'],
-    },
-    'GET /settings': { happy: () => ['/settings'], status: 200 },
-    'PUT /settings': { happy: () => ['/settings', {}], status: 200 },
-    'GET /operators': { happy: () => ['/operators'], status: 200 },
-    'PUT /operators/:id': {
-      happy: (id) => [`/operators/${id}`],
-      status: 204,
-      unknown: [`/operators/${user}`, 'user_not_found'],
-    },
-    'DELETE /operators/:id': {
-      happy: (id) => [`/operators/${id}`],
-      status: 204,
-      unknown: [`/operators/${user}`, 'user_not_found'],
-    },
-  }
-  const features = /^(?:accounts|audit|consents|mfa|operators|roles|sessions|settings|users)\//
-  const routes = built!.table.routes.filter(
-    ({ path, file }) => path.startsWith(`${management}/`) && features.test(file),
-  )
-
-  it('has a case here for every route of these features', () => {
-    const known = routes.map(({ method, path }) => `${method} ${path.slice(management.length)}`)
-    expect(known.sort()).toEqual(Object.keys(cases).sort())
-  })
-
-  it.each(titled(Object.entries(cases).map(([name]) => [name] as const)))('%s', async (_title, name) => {
-    const { happy, status, unknown } = cases[name]!
-    const [method] = name.split(' ') as [string]
-    const person = await shop.signUp()
-    const [session] = await shop.sql<{ id: string }>('select id from auth.sessions where user_id = $1', [person.id])
-    if (name === 'DELETE /roles/:name') await admin.call('POST', '/roles', { name: 'made' })
-    const [target, body] = happy(person.id, session!.id)
-    const answer = await admin.call(method, target, body)
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store'])
-    expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/)
-    const wrong = await admin.call('PURGE', target)
-    expect([wrong.status, wrong.json.error, wrong.headers.get('allow')?.includes(method)]).toEqual([
-      405,
-      'method_not_allowed',
-      true,
-    ])
-    if (!unknown) return
-    const none = await admin.call(method, unknown[0], body)
-    expect([none.json.error, none.json.status]).toEqual([unknown[1], 404])
-    expect(none.headers.get('x-request-id')).toBe(none.json.request_id)
-  })
 })
 
 describe('a list of users', () => {
