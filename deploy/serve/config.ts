@@ -60,7 +60,10 @@ export function workerdConfig(options: ConfigOptions): string {
     tlsOptions: tls,
   })
   const services = [
-    service('front', worker({ modules: [module('front.js', sources.front)], bindings: frontBindings(settings) })),
+    service(
+      'front',
+      worker({ modules: [module('front.js', sources.front)], bindings: frontBindings(settings), flags: frontFlags }),
+    ),
     service('backend', stackWorker('backend', backend, storage)),
     service('auth', stackWorker('auth', auth)),
     ...storageServices(storage, storageSocket, sources),
@@ -114,6 +117,9 @@ function worker(fields: { modules: string[]; bindings: string[]; flags?: string;
     durableObjectStorage: fields.objects === undefined ? undefined : '(inMemory = void)',
   })
 }
+
+/** The second one lets the front call the `scheduled` handler of a worker. workerd counts it as experimental. */
+const frontFlags = '["nodejs_compat", "service_binding_extra_handlers"]'
 
 function frontBindings(settings: string): string[] {
   return [

@@ -32,12 +32,12 @@ interface Drained {
 export async function drainAll(
   processes: readonly Drained[],
   graceMs: number,
-  onClosed: () => Promise<void> = async () => {},
+  onClosed: () => void = () => {},
 ): Promise<boolean> {
   const drains = await Promise.all(processes.map((one) => one.drain()))
   await Promise.all(drains.map(({ isHeld }) => isHeld))
   await Promise.all(drains.map((drain) => drain.stopAccepting()))
-  await onClosed()
+  onClosed()
   const results = await Promise.all(drains.map((drain) => drain.finish(graceMs)))
   return results.every(Boolean)
 }

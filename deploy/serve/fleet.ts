@@ -185,8 +185,11 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     async stop() {
       end()
-      const isWhole = await drainAll(running(), graceMs, () => turnAway(allSockets()))
-      for (const socket of allSockets()) socket.close()
+      let close = async () => {}
+      const isWhole = await drainAll(running(), graceMs, () => {
+        close = turnAway(allSockets())
+      })
+      await close()
       return isWhole
     },
     kill() {

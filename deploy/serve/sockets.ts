@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import http from 'node:http'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PortTaken } from '../../local/ports.ts'
 
 /** A listening socket that nothing in this process accepts on. It can be given to a child process. */
@@ -80,17 +81,19 @@ function listeningSocket(handle: ListeningSocket['handle']): ListeningSocket {
   }
 }
 
-/** Time in milliseconds in which the waiting connections of a socket are answered: they are accepted at once. */
-const turnAwayMs = 50
+/** Longest time in milliseconds for the answers to connections that came too late. Only a client that sends no request reaches it. */
+const answerMs = 1_000
 
-/** The answer to connections that nothing will accept any more. */
+/** The answer to connections that nothing else will accept any more. */
 const ending = JSON.stringify({ error: 'unavailable', error_description: 'the stack is ending', status: 503 })
 
 /**
- * Closes sockets that no process accepts on. Connections that wait in them get 503: closing would reset them, and their clients could not
- * know whether the request was performed.
+ * Accepts on sockets that no other process accepts on, and answers 503. A workerd that finishes its requests keeps its socket open until
+ * it ends, which resets what waits there: the clients could not know whether their requests were performed.
+ *
+ * @returns a function that closes the sockets, and waits until every connection has its answer.
  */
-export async function turnAway(sockets: readonly ListeningSocket[]): Promise<void> {
+export function turnAway(sockets: readonly ListeningSocket[]): () => Promise<void> {
   const headers = {
     connection: 'close',
     'content-type': 'application/json',
@@ -104,6 +107,8 @@ export async function turnAway(sockets: readonly ListeningSocket[]): Promise<voi
     server.listen(socket.release())
     return [server]
   })
-  await new Promise((resolve) => setTimeout(resolve, turnAwayMs))
-  for (const server of servers) server.close()
+  return async () => {
+    const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+    await Promise.race([closed, sleep(answerMs, undefined, { ref: false })])
+  }
 }

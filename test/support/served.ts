@@ -116,6 +116,8 @@ function childrenOf(pid: number): number[] {
 }
 
 export interface Load {
+  /** The server is asked to end: from now on a connection that is opened anew may be refused or reset. */
+  ends(): void
   /** Ends it. @returns the number of answers by status, and the errors of requests that were sent and not answered. */
   stop(): Promise<{ statuses: Record<number, number>; lost: string[]; refused: number }>
   answered(): number
@@ -136,10 +138,12 @@ export function startLoad({ url, clients, keepsAlive, headers = {} }: LoadOption
   let refused = 0
   let answered = 0
   let isOver = false
+  let isEnding = false
   async function client(): Promise<void> {
     const agent = new http.Agent({ keepAlive: keepsAlive, maxSockets: 1 })
     while (!isOver) {
-      const { status, error, isSent } = await send(url, agent, headers)
+      const isLate = isEnding
+      const { status, error, isSent } = await send(url, agent, headers, isLate)
       if (status !== undefined) {
         statuses[status] = (statuses[status] ?? 0) + 1
         answered += 1
@@ -153,6 +157,9 @@ export function startLoad({ url, clients, keepsAlive, headers = {} }: LoadOption
   }
   const running = Array.from({ length: clients }, client)
   return {
+    ends() {
+      isEnding = true
+    },
     answered: () => answered,
     async stop() {
       isOver = true
@@ -169,7 +176,7 @@ interface Sent {
   isSent: boolean
 }
 
-function send(url: string, agent: http.Agent, headers: Record<string, string>): Promise<Sent> {
+function send(url: string, agent: http.Agent, headers: Record<string, string>, isLate: boolean): Promise<Sent> {
   return new Promise((resolve) => {
     let isSent = false
     const request = http.get(url, { agent, headers }, (response) => {
@@ -184,7 +191,9 @@ function send(url: string, agent: http.Agent, headers: Record<string, string>): 
         isSent = true
       })
     })
-    request.once('error', (error: NodeJS.ErrnoException) => resolve({ error: `${error.code}`, isSent }))
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      resolve({ error: `${error.code}`, isSent: isSent && (request.reusedSocket || !isLate) })
+    })
   })
 }
 
