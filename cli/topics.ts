@@ -22,11 +22,13 @@ Examples:
   STACK_ACCESS_TOKEN      an operator's access token that is sent instead of a key
   STACK_CONFIRM           require: what ends or removes something needs --yes, also in a script
   XDG_CONFIG_HOME         the folder of stack/credentials.json and of the keys of stack push (default: ~/.config)
-  DATABASE_URL            the URL of the owner of the database that stack push deploys to
+  DATABASE_URL            the URL of the owner of the database, for stack push and stack serve
   DATABASE_CA_FILE        a file of certificates (PEM) that sign that of the database
   CLOUDFLARE_API_TOKEN    the token that stack push deploys with
   CLOUDFLARE_ACCOUNT_ID   the account of the deployment (default: the only one that the token reaches)
   CLOUDFLARE_API_BASE_URL another address of Cloudflare's API
+  STACK_URL               the public address of what stack serve runs. Its secrets are variables too, or files that
+                          NAME_FILE names: docs/self-hosting.md lists them
   CI                      set and not empty: no command asks a question
   NO_COLOR                set and not empty: no colour, also on a terminal
   INIT_CWD                set by npm: the folder that relative paths are resolved against
