@@ -1,7 +1,7 @@
 /** The verb that serves a stack on one's own machines. */
 import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
-import { type Group, projectFlag, wholeNumber } from '../shared/verb.ts'
+import { type Group, jsonFlag, projectFlag, wholeNumber } from '../shared/verb.ts'
 import type { ServeFlags } from './serve.ts'
 
 export const serve: Group = {
@@ -45,10 +45,11 @@ export const serve: Group = {
         new Option('--print-config [kind]', 'print a configuration of one’s own, then end')
           .choices(['workerd', 'dockerfile', 'systemd'])
           .preset('all'),
+        jsonFlag('accepted for scripts: the log is always JSON lines on stdout'),
       ],
       examples: [
         'stack serve',
-        'DATABASE_URL_FILE=/run/secrets/database STACK_URL=https://api.example.com stack serve --trust-proxy loopback',
+        'stack serve --trust-proxy loopback --state /var/lib/stack',
         'stack serve --host 0.0.0.0 --storage s3://objects/shop --workers 4',
         'stack serve --reload',
         'stack serve --print-config systemd > stack.service',

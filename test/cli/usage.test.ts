@@ -94,6 +94,9 @@ describe.each(named)('stack %s', (name, verb) => {
       plan: 'free',
       'new-keys': 'claims',
       wait: '5',
+      workers: '2',
+      grace: '5',
+      'metrics-port': '9464',
     }
     for (const { long, flags } of valued(verb)) {
       const value = values[long!.slice(2)] ?? 'value'
@@ -152,7 +155,7 @@ describe('a word that leads to no verb', () => {
   it.each([
     [
       ['frobnicate'],
-      "unknown command 'frobnicate'. Usage: stack <build|explain|start|init|push|env|login|logout|link|auth|roles|operators|secret|token|devices|webhooks|cron|completion|help>",
+      "unknown command 'frobnicate'. Usage: stack <build|explain|start|init|push|serve|env|login|logout|link|auth|roles|operators|secret|token|devices|webhooks|cron|completion|help>",
     ],
     [['webhook', 'list'], "unknown command 'webhook'\n(Did you mean webhooks?)\nUsage: stack <"],
     [['deliveries'], "unknown command 'deliveries'. Usage: stack <build|"],

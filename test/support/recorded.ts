@@ -13,7 +13,7 @@ const mostRows = 1
 const patterns: [RegExp, string][] = [
   [/\bhttps?%3A%2F%2F(?:127\.0\.0\.1|localhost)%3A\d+/g, 'https%3A%2F%2Fstack.example'],
   [/https?:\/\/(?:127\.0\.0\.1|localhost):\d+/g, 'https://stack.example'],
-  [/\b(usr|ses|fac|aud|req|msg|dlv|dev|chl|wac)_[0-9A-HJKMNP-TV-Z]{26}\b/g, '$1_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+  [/\b(usr|ses|fac|aud|req|msg|dlv|dev|chl|clk|wac)_[0-9A-HJKMNP-TV-Z]{26}\b/g, '$1_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
   [/\b(chl|wac)_[\w-]{20,}/g, '$1_ZXhhbXBsZQ'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '2026-01-31T12:00:00.000Z'],
   [/\bsrk_[\w-]+/g, 'srk_ZXhhbXBsZQ'],
