@@ -15,6 +15,8 @@ const external = useExternalPostgres()
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-served-'))
 const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-served-tmp-'))
 const canaries = { PAYMENTS_SECRET: `canary-${crypto.randomUUID()}`, SEALING_KEY: `canary-${crypto.randomUUID()}` }
+/** Its path is stripped by a proxy, in whose place the clients here are. */
+const stackUrl = 'http://10.0.0.7/shop/api'
 let databaseUrl: string
 let served: Served
 
@@ -22,7 +24,7 @@ const restart = async (flags: string[] = []) => {
   served = await startServed({
     ...{ project: 'examples/orders', root, databaseUrl },
     flags: ['--workers', '2', ...flags],
-    env: { TMPDIR: temporary, ...canaries },
+    env: { TMPDIR: temporary, STACK_URL: `${stackUrl}/`, ...canaries },
   })
 }
 beforeAll(async () => {
@@ -56,6 +58,14 @@ describe('the example project', () => {
     const other = await person()
     expect((await call(at(`/orders/${placed.json.id}`), { token })).status).toBe(200)
     expect((await call(at(`/orders/${placed.json.id}`), { token: other.token })).status).toBe(404)
+  })
+
+  it('is known by its public address, which may have a path and lie in a private network', async () => {
+    const { token } = await person()
+    const { iss } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
+    const { json } = await call(at('/auth/.well-known/openid-configuration'))
+    expect([iss, json.issuer]).toEqual([`${stackUrl}/auth`, iss])
+    expect((await call(at('/orders'), { token })).status).toBe(200)
   })
 
   it('answers management calls with the key that was made', async () => {
