@@ -27,6 +27,8 @@ export interface ServeOptions extends Declarations {
   /** Bindings of the auth worker beside the stack's own, which win. Default: none. */
   authVariables?: Record<string, string>
   port: number
+  /** The address that clients reach through a proxy, which strips its path. Default: the address of the port. */
+  publicUrl?: string | undefined
   /** The person named the port. Otherwise another one is taken where this one is lost to another process. */
   isPortFixed: boolean
   signal: AbortSignal
@@ -124,16 +126,17 @@ async function startOnFreePort(options: StartOptions): Promise<Started> {
 }
 
 async function start(
-  { files, keys, urls, mailbox, variables, authVariables, say, onLog, onCron }: StartOptions,
+  { files, keys, urls, mailbox, publicUrl, variables, authVariables, say, onLog, onCron }: StartOptions,
   port: number,
 ): Promise<Started> {
   const baseUrl = `http://127.0.0.1:${port}`
+  const stackUrl = publicUrl ?? baseUrl
   const common = {
     CLAIMS_KEY: keys.claims_key,
     DATABASE_URL: urls.backend,
-    STACK_URL: baseUrl,
-    AUTH_JWKS_URL: `${baseUrl}${keyOperations.keySet.path}`,
-    AUTH_ISSUER: `${baseUrl}/auth`,
+    STACK_URL: stackUrl,
+    AUTH_JWKS_URL: `${stackUrl}${keyOperations.keySet.path}`,
+    AUTH_ISSUER: `${stackUrl}/auth`,
     AUTH_AUDIENCE: keys.ref,
     SERVICE_ROLE_KEY: keys.service_role_key,
   }

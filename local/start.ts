@@ -31,6 +31,8 @@ export interface StartOptions {
   authVariables?: Record<string, string>
   /** Must be free. The default is 8787, or the next free one. */
   port?: number | undefined
+  /** The address that clients reach through a proxy, which strips its path (contract 9.14). Default: the address of the port. */
+  publicUrl?: string | undefined
   /** Deletes the local database and its keys first. */
   fresh: boolean
   /** Builds and serves each change of the source. Without it the source is built once. */

@@ -67,9 +67,6 @@ function sourceAt(address: string, call: Call): KeySource {
     failed: (error) => call.log('warn', 'the key set could not be refreshed', { address, ...errorFields(error) }),
     async load(signal) {
       const url = new URL(address)
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
-        throw new Error('AUTH_JWKS_URL must be https')
-      }
       const response = await fetchKeySet(call, url, signal)
       if (response.status !== 200) throw new Error(`the key set answered ${response.status}`)
       return new TextDecoder().decode(await readChunks(response.body, requireKeySetLength))
@@ -81,12 +78,17 @@ function sourceAt(address: string, call: Call): KeySource {
  * Fetches the stack's own key set over the binding `AUTH`, because a worker cannot reach its own host by fetch. The binding
  * `STACK_URL` decides which key set is the stack's own, never the request's `Host` (contract 1.2).
  */
-function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Response> {
+async function fetchKeySet({ env }: Call, url: URL, signal: AbortSignal): Promise<Response> {
   const auth = env['AUTH'] as Fetcher | undefined
   const base = stackUrl(env)
   const own = base === undefined ? undefined : new URL(`${base}/auth/`)
   const isOwn = own?.origin === url.origin && url.pathname.startsWith(own.pathname)
-  if (!auth || !own || !isOwn) return fetch(url, { redirect: 'manual', signal })
+  if (!auth || !own || !isOwn) {
+    // the binding needs no https: a stack in a private network may have an http address (contract 9.14)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+      throw new Error('AUTH_JWKS_URL must be https')
+    return fetch(url, { redirect: 'manual', signal })
+  }
   // the path of STACK_URL belongs to the proxy, which strips it: the auth worker never sees it
   const path = url.pathname.slice(own.pathname.length)
   // all users need the keys, so the fetch counts under a caller of its own

@@ -18,14 +18,15 @@ import { Enrolment } from '../auth/devices/enrolment.ts'
 import { requireApp } from '../auth/devices/routes.ts'
 import { applicationKey, attestation, binary, certificates, challenge } from '../auth/devices/schemas.ts'
 import { clientOf } from '../auth/shared/client.ts'
+import { strictObject } from '../auth/shared/strict-object.ts'
 import { DebugTokens } from './tokens.ts'
 import { verifyRecorded, verifySoftwareKey } from './verification.ts'
 
 const about = { platform: v.picklist(['ios', 'android']), application_key: applicationKey }
 
-const challengeRequest = v.strictObject(about)
+const challengeRequest = strictObject(about)
 
-const recorded = v.strictObject({
+const recorded = strictObject({
   challenge: binary(256),
   /** Unix time in milliseconds at which the attestation was made. */
   at: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4_102_444_800_000)),
@@ -34,14 +35,14 @@ const recorded = v.strictObject({
   roots: v.optional(v.pipe(v.array(binary(8_192)), v.maxLength(2)), []),
 })
 
-const enrolment = v.strictObject({
+const enrolment = strictObject({
   ...about,
   challenge,
   debug_token: v.optional(v.pipe(v.string(), v.maxLength(100))),
-  proof: v.union([v.strictObject({ public_key: binary(65), signature: binary(80) }), v.strictObject({ recorded })]),
+  proof: v.union([strictObject({ public_key: binary(65), signature: binary(80) }), strictObject({ recorded })]),
 })
 
-const issue = v.strictObject({
+const issue = strictObject({
   days: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30, 'a token lives for 30 days at most')),
   label: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(100)), ''),
 })

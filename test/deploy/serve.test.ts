@@ -2,11 +2,13 @@
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { configOf } from '../../deploy/database.ts'
 import { claimMinute } from '../../deploy/serve/crons.ts'
 import { isAlive } from '../../local/processes.ts'
+import { packageRoot } from '../support/command.ts'
 import { createOwned, useExternalPostgres } from '../support/external-postgres.ts'
+import { runScenario, scenario, transcriptOf } from '../support/operator-scenario.ts'
 import { forge, parts } from '../support/schemes.ts'
 import { answersMore, type Served, startLoad, startServed } from '../support/served.ts'
 import { call } from '../support/stack.ts'
@@ -73,6 +75,29 @@ describe('the example project', () => {
     }
     expect((await send(canaries.PAYMENTS_SECRET)).status).toBe(200)
     expect((await send('another')).status).toBe(401)
+  })
+
+  it('is administered by the commands of docs/administration.md, with the same output', async () => {
+    const { json } = await call(at('/auth/sign-up'), {
+      json: { email: `operator-${crypto.randomUUID()}@example.com`, password: 'correct horse battery' },
+    })
+    const user = json.user.id as string
+    const sessions = await call(at(`/v1/management/auth/sessions?user_id=${user}`), { headers: apikey() })
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-operator-'))
+    onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+    fs.mkdirSync(path.join(folder, 'stack'))
+    const environments = { local: { ref: 'abcdefghm', url: served.url } }
+    fs.writeFileSync(path.join(folder, 'stack/project.json'), JSON.stringify({ project: 'orders', environments }))
+    // no stack runs in this folder, and this one has no sender
+    const steps = scenario(user, sessions.json.data[0].id).filter(
+      ({ words }) => words[0] !== 'env' && !words.includes('send-test'),
+    )
+    const env = { STACK_SERVICE_ROLE_KEY: apikey().apikey }
+    const ran = await runScenario(steps, { cwd: folder, env }, ['--env', 'local'])
+    const page = fs.readFileSync(path.join(packageRoot, 'docs/administration.md'), 'utf8')
+    const others = ran.map((step) => transcriptOf([step])).filter((text) => !page.includes(text))
+    expect(others).toEqual([])
+    expect(ran.length).toBeGreaterThan(28)
   })
 
   it('is healthy', async () => {

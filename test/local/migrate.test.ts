@@ -71,9 +71,10 @@ describe('a run', () => {
     const to = await subject({ '0002_more.sql': 'alter table notes add text text;', '0001_notes.sql': notes })
     const applied = await migrate(to.url, to.sets)
     expect(applied.slice(0, 2)).toEqual(['0001_database_roles.sql', '0002_tables.sql'])
-    expect(applied.slice(-4)).toEqual([
+    expect(applied.slice(-5)).toEqual([
       '0001_webhooks.sql',
       '0002_refused_deliveries.sql',
+      '0003_delivery_lists.sql',
       '0001_notes.sql',
       '0002_more.sql',
     ])

@@ -96,7 +96,7 @@ describe('stack start', () => {
     expect((await cold.running.finished).code).toBe(0)
     for (const pid of parts) await gone(pid)
     expect(fs.readdirSync(path.join(root, '.stack')).sort()).toEqual([
-      'auth',
+      'auth-local',
       'bindings.toml',
       'build.json',
       'client.d.ts',

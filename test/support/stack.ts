@@ -8,10 +8,11 @@ import { locateProject } from '../../cli/shared/project.ts'
 import type { CapturedMessage } from '../../local/mailbox.ts'
 import { findPort } from '../../local/ports.ts'
 import { type LocalStack, startStack } from '../../local/start.ts'
+import type { PathProxy } from './path-proxy.ts'
 import { copyProject } from './project.ts'
 
 export interface TestStack {
-  /** `http://127.0.0.1:…` */
+  /** `http://127.0.0.1:…`, and the path of the proxy where there is one. */
   url: string
   stack: LocalStack
   /** The folder of the project's copy. */
@@ -65,12 +66,13 @@ type Variables = Record<string, string>
 /**
  * Copies the project to a temporary folder, starts it before the file's tests, and ends it after them.
  * @param variables bindings of the backend worker. A function gets the folder of the copy, and is called before the start.
- * @param options `auth` gives bindings of the auth worker, and is called before the start.
+ * @param options `auth` gives bindings of the auth worker, and is called before the start. Every client reaches the stack through
+ * `proxy`, where there is one.
  */
 export function useStack(
   project: string,
   variables?: Variables | ((root: string) => Promise<Variables>),
-  { auth }: { auth?: () => Promise<Variables> } = {},
+  { auth, proxy }: { auth?: () => Promise<Variables>; proxy?: PathProxy } = {},
 ): TestStack {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-edge-'))
   const source = path.resolve(import.meta.dirname, '../..', project)
@@ -81,6 +83,8 @@ export function useStack(
   beforeAll(async () => {
     copyProject(source, root)
     const located = locateProject(root)
+    const port = await findPort()
+    await proxy?.listen(port)
     test.stack = await startStack(
       {
         ...located,
@@ -89,14 +93,15 @@ export function useStack(
           CODEHOST_SECRET: 'codehost-secret',
         },
         authVariables: (await auth?.()) ?? {},
-        port: await findPort(),
+        port,
+        publicUrl: proxy?.url,
         fresh: false,
         say: () => {},
         onLog: (line) => log.push(parsed(line)),
       },
       new AbortController().signal,
     )
-    test.url = test.stack.record.base_url
+    test.url = proxy?.url ?? test.stack.record.base_url
     owner = new pg.Client(test.stack.record.database_url)
     owner.on('error', () => {})
     await owner.connect()
@@ -104,6 +109,7 @@ export function useStack(
 
   afterAll(async () => {
     await owner?.end().catch(() => {})
+    await proxy?.close()
     await test.stack?.stop()
     fs.rmSync(root, { recursive: true, force: true })
   })

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { importFault } from '../passwords/imported.ts'
 import { password, signUpData } from '../passwords/schemas.ts'
 import { email, phone, smallObject } from '../shared/fields.ts'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** Characters of the longest hash that can be imported: the salt and the hash of argon2id have 64 bytes each at most. */
 const longestHash = 300
@@ -21,7 +22,7 @@ const passwordHash = v.pipe(
 const customClaims = smallObject('the claims')
 
 export const newAccount = v.pipe(
-  v.strictObject({
+  strictObject({
     email: v.optional(email),
     phone: v.optional(phone),
     password: v.optional(password),
@@ -39,7 +40,7 @@ export const newAccount = v.pipe(
 
 export type NewAccount = v.InferOutput<typeof newAccount>
 
-export const accountChange = v.strictObject({
+export const accountChange = strictObject({
   disabled: v.optional(v.boolean()),
   email: v.optional(v.nullable(email)),
   email_confirmed: v.optional(v.boolean()),
@@ -51,7 +52,7 @@ export const accountChange = v.strictObject({
 export type AccountChange = v.InferOutput<typeof accountChange>
 
 /** `mode` is there for callers that name it: mail is the only way, because no answer holds a password or a link. */
-export const passwordReset = v.strictObject({
+export const passwordReset = strictObject({
   mode: v.optional(v.literal('email', 'the mode is "email"'), 'email'),
   revoke_sessions: v.optional(v.boolean(), true),
 })

@@ -3,9 +3,10 @@ import * as v from 'valibot'
 import { Audit } from '../audit/rows.ts'
 import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { type Listed, whole } from '../shared/list.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { type Consent, Consents } from './rows.ts'
 
-const consent = v.strictObject({
+const consent = strictObject({
   document: v.pipe(
     v.string(),
     v.regex(

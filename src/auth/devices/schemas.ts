@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import type { Bytes } from '../../wire/der.ts'
 import { isApplicationKey } from '../../wire/device-apps.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { bytesOf } from './bytes.ts'
 
 /** @param most largest number of bytes. */
@@ -25,7 +26,7 @@ export const applicationKey = v.pipe(
   ),
 )
 
-export const challengeRequest = v.strictObject({
+export const challengeRequest = strictObject({
   platform: v.picklist(['ios', 'android', 'web'], 'a platform is "ios", "android" or "web"'),
   application_key: applicationKey,
 })
@@ -42,7 +43,7 @@ export const certificates = v.pipe(
 )
 
 export const enrolment = v.pipe(
-  v.strictObject({
+  strictObject({
     application_key: applicationKey,
     challenge,
     attestation: v.optional(attestation),

@@ -13,12 +13,13 @@ import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { email } from '../shared/fields.ts'
 import { requireRecent } from '../shared/recent.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { Users } from '../users/rows.ts'
 import { Addresses } from './addresses.ts'
 
-const resendBody = v.strictObject({ email })
-const changeBody = v.strictObject({ email, current_password: v.optional(password) })
-const undoBody = v.strictObject({ token })
+const resendBody = strictObject({ email })
+const changeBody = strictObject({ email, current_password: v.optional(password) })
+const undoBody = strictObject({ token })
 
 /** The address of an account: confirmed, sent again, changed, and kept after all. */
 @Controller('/auth/email', { auth: false })

@@ -1,12 +1,13 @@
 /** The time in which the key before a rotation is accepted beside the new one. */
 import * as v from 'valibot'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** Longest overlap in seconds, 30 days: a place that still has the old key by then is a forgotten one. */
 const longestOverlap = 2_592_000
 
 /** @param otherwise the overlap where the body names none. The body may be `{}`. */
 export const rotationBody = (otherwise: number) =>
-  v.strictObject({
+  strictObject({
     overlap_seconds: v.optional(
       v.pipe(
         v.number(),

@@ -1,6 +1,7 @@
 /** Schemas of what comes back from a message. */
 import * as v from 'valibot'
 import { email } from '../shared/fields.ts'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** 32 bytes in base64url. */
 export const token = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'this is no token of a link'))
@@ -14,4 +15,4 @@ export const code = v.pipe(
 )
 
 /** The token of a link, or the code of the same message with the address that it went to. */
-export const presented = v.union([v.strictObject({ token }), v.strictObject({ email, code })])
+export const presented = v.union([strictObject({ token }), strictObject({ email, code })])

@@ -1,6 +1,7 @@
 /** Values of the variables of a message, as a client sends them. */
 import * as v from 'valibot'
 import { valueFault } from '../../wire/templates.ts'
+import { withoutLists } from '../shared/strict-object.ts'
 
 /** Characters of the value of a variable. */
 const longestValue = 4_000
@@ -9,14 +10,16 @@ const longestValues = 16_000
 
 /** Values of variables, by their names. */
 export const values = v.pipe(
-  v.record(
-    v.string(),
-    v.pipe(
+  withoutLists(
+    v.record(
       v.string(),
-      v.maxLength(longestValue),
-      v.check(
-        (value) => valueFault(value) === undefined,
-        'a value has no control characters beside line breaks and tabs',
+      v.pipe(
+        v.string(),
+        v.maxLength(longestValue),
+        v.check(
+          (value) => valueFault(value) === undefined,
+          'a value has no control characters beside line breaks and tabs',
+        ),
       ),
     ),
   ),

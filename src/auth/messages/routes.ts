@@ -13,9 +13,10 @@ import { PhoneSettingsReader, requireAllowed } from '../providers/phone-settings
 import { SettingsRows } from '../settings/rows.ts'
 import { authError } from '../shared/errors.ts'
 import type { Sql } from '../shared/sql.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { Users } from '../users/rows.ts'
 
-const messageBody = v.strictObject({
+const messageBody = strictObject({
   to: v.pipe(v.string(), v.maxLength(320)),
   template: v.pipe(v.string(), v.maxLength(63)),
   variables: v.optional(values, {}),

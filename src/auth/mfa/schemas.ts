@@ -1,6 +1,7 @@
 /** Schemas of the bodies of `mfa/routes.ts`. */
 import * as v from 'valibot'
 import { label } from '../shared/fields.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { assertion } from '../webauthn/schemas.ts'
 
 const code = v.pipe(v.string(), v.trim(), v.regex(/^\d{6}$/, 'a code has 6 digits'))
@@ -8,19 +9,19 @@ const challenge_id = v.pipe(v.string(), v.maxLength(80))
 /** Largest number of characters of a recovery code, with the dashes or blanks between its parts. */
 const longestRecoveryCode = 40
 
-export const enrolment = v.strictObject({ label })
-export const verification = v.strictObject({ factor_id: v.pipe(v.string(), v.maxLength(80)), code })
+export const enrolment = strictObject({ label })
+export const verification = strictObject({ factor_id: v.pipe(v.string(), v.maxLength(80)), code })
 
 export const stepUp = v.union(
-  [v.strictObject({ code }), v.strictObject({ passkey: assertion })],
+  [strictObject({ code }), strictObject({ passkey: assertion })],
   'the body is { "code" } with 6 digits, or { "passkey": { "challenge_id", "response" } }',
 )
 
 export const answer = v.union(
   [
-    v.strictObject({ challenge_id, code }),
-    v.strictObject({ challenge_id, recovery_code: v.pipe(v.string(), v.maxLength(longestRecoveryCode)) }),
-    v.strictObject({ challenge_id, passkey: assertion }),
+    strictObject({ challenge_id, code }),
+    strictObject({ challenge_id, recovery_code: v.pipe(v.string(), v.maxLength(longestRecoveryCode)) }),
+    strictObject({ challenge_id, passkey: assertion }),
   ],
   'the body is { "challenge_id" } with a "code" of 6 digits, a "recovery_code", or a "passkey" of { "challenge_id", "response" }',
 )

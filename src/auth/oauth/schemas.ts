@@ -1,5 +1,6 @@
 /** Schemas of the queries and bodies of this folder's routes. */
 import * as v from 'valibot'
+import { strictObject } from '../shared/strict-object.ts'
 
 const clientKey = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'this is no key of a client'))
 /** Characters of an address that an application is sent back to. The table takes no more. */
@@ -17,10 +18,10 @@ export const returning = {
   code_challenge_method: v.literal('S256'),
 }
 
-export const startQuery = v.strictObject({ client_key: clientKey, ...returning })
-export const linkBody = v.strictObject({ client_key: clientKey, ...returning })
+export const startQuery = strictObject({ client_key: clientKey, ...returning })
+export const linkBody = strictObject({ client_key: clientKey, ...returning })
 
-export const exchangeBody = v.strictObject({
+export const exchangeBody = strictObject({
   code: v.pipe(v.string(), v.maxLength(100)),
   code_verifier: v.pipe(
     v.string(),
@@ -28,7 +29,7 @@ export const exchangeBody = v.strictObject({
   ),
 })
 
-export const nativeBody = v.strictObject({
+export const nativeBody = strictObject({
   client_key: clientKey,
   id_token: v.pipe(v.string(), v.maxLength(longestIdToken)),
   /** The nonce that the application made. The provider may have been given its SHA-256. */

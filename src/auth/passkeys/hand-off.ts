@@ -9,6 +9,7 @@ import { digestOf } from '../oauth/secrets.ts'
 import { SettingsRows } from '../settings/rows.ts'
 import { clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { Users } from '../users/rows.ts'
 import { assertion } from '../webauthn/schemas.ts'
 import { PasskeySignIns } from './sign-in.ts'
@@ -24,7 +25,7 @@ export const beginning = v.object({
 })
 export type Beginning = v.InferOutput<typeof beginning>
 
-const handOffBody = v.strictObject({ ...assertion.entries, ...beginning.entries })
+const handOffBody = strictObject({ ...assertion.entries, ...beginning.entries })
 
 /** The address that the browser goes on to. */
 export function nextAddress({ redirect_to, state }: Beginning, parameters: Record<string, string>): string {

@@ -1,7 +1,8 @@
 /** Schemas of the bodies of `passkeys/routes.ts`. */
-import * as v from 'valibot'
+
 import { label } from '../shared/fields.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { challengeId } from '../webauthn/schemas.ts'
 
-export const enrolment = v.strictObject({ label })
-export const waiting = v.strictObject({ mfa_challenge_id: challengeId })
+export const enrolment = strictObject({ label })
+export const waiting = strictObject({ mfa_challenge_id: challengeId })

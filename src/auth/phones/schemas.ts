@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { code } from '../mail/schemas.ts'
 import { signUpData } from '../passwords/schemas.ts'
 import { phone } from '../shared/fields.ts'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** Characters of a number as people write it: 16 of the number, and what stands between its digits. */
 const longestTyped = 40
@@ -19,9 +20,9 @@ const typedPhone = v.pipe(
   phone,
 )
 
-export const phoneBody = v.strictObject({ phone: typedPhone })
+export const phoneBody = strictObject({ phone: typedPhone })
 
-export const confirmation = v.strictObject({ phone: typedPhone, code })
+export const confirmation = strictObject({ phone: typedPhone, code })
 
 /** `data` is for the project's hook `public.user_created`, where the number is new. */
-export const verification = v.strictObject({ phone: typedPhone, code, data: v.optional(signUpData, {}) })
+export const verification = strictObject({ phone: typedPhone, code, data: v.optional(signUpData, {}) })

@@ -16,6 +16,7 @@ import { Audit, administering } from '../audit/rows.ts'
 import { ipAddress } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { filterFault, type Listed, pageOf, requireOneOf } from '../shared/list.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { Users } from '../users/rows.ts'
 import { mostEnded, type SessionRecord, SessionRecords, sessionStatuses } from './records.ts'
 import { Sessions } from './rows.ts'
@@ -25,7 +26,7 @@ const mostUsers = 100
 /** Largest number of sessions that an entry of the audit trail names: a user may have any number. */
 const mostNamed = 20
 
-const revocation = v.strictObject({
+const revocation = strictObject({
   user_ids: v.pipe(v.array(v.pipe(v.string(), v.maxLength(80))), v.minLength(1), v.maxLength(mostUsers)),
 })
 

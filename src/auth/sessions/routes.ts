@@ -21,10 +21,11 @@ import { type ClientInfo, clientOf } from '../shared/client.ts'
 import { authError } from '../shared/errors.ts'
 import { type Listed, whole } from '../shared/list.ts'
 import { inRequest } from '../shared/sql.ts'
+import { strictObject } from '../shared/strict-object.ts'
 import { type EndReason, type OwnSession, type RefreshState, Sessions } from './rows.ts'
 import { openRefreshToken, type TokenAnswer, Tokens } from './tokens.ts'
 
-const refreshBody = v.strictObject({ refresh_token: v.string() })
+const refreshBody = strictObject({ refresh_token: v.string() })
 
 /** Seconds in which a refresh token that comes again counts as a lost answer, not as a theft: a client's retry is faster. */
 const reuseSeconds = 10
@@ -98,7 +99,7 @@ function checkGeneration(state: RefreshState, generation: number): 'rotate' | 'r
 /** Largest number of sessions that an entry of the audit trail names: a user may have any number. */
 const mostNamed = 20
 
-const signOutBody = v.strictObject({ scope: v.optional(v.picklist(['local', 'others', 'all']), 'local') })
+const signOutBody = strictObject({ scope: v.optional(v.picklist(['local', 'others', 'all']), 'local') })
 
 /** The caller's own sessions. A session that was ended is refused on the next request (contract 3.5). */
 @Controller('/auth')

@@ -12,22 +12,23 @@ import {
 import type { KnownTemplate, Texts } from '../mail/catalogue.ts'
 import { values } from '../mail/values.ts'
 import { authError } from '../shared/errors.ts'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** A text message has no subject, and its body is its text. */
-export const texts = v.strictObject({
+export const texts = strictObject({
   subject: v.nullish(v.string(), null),
   body: v.string(),
   body_text: v.nullish(v.string(), null),
 })
 
-export const previewed = v.strictObject({
+export const previewed = strictObject({
   variables: v.optional(values, {}),
   subject: v.nullish(v.string()),
   body: v.optional(v.string()),
   body_text: v.nullish(v.string()),
 })
 
-export const tested = v.strictObject({ to: v.pipe(v.string(), v.maxLength(320)), locale: v.optional(v.string()) })
+export const tested = strictObject({ to: v.pipe(v.string(), v.maxLength(320)), locale: v.optional(v.string()) })
 
 /** @throws HttpError 422 `invalid_template` with line and column of each fault. */
 export function requireFaultless(parts: TemplateParts, { variables }: Pick<KnownTemplate, 'variables'>): void {

@@ -1,5 +1,6 @@
 /** Schemas of what a browser's `PublicKeyCredential.toJSON()` gives. Members that are not checked here are dropped: browsers add some. */
 import * as v from 'valibot'
+import { strictObject } from '../shared/strict-object.ts'
 
 /** @param longest number of characters. */
 const base64url = (longest: number) =>
@@ -18,7 +19,7 @@ export const challengeId = v.pipe(v.string(), v.maxLength(80))
 
 const credential = { id: base64url(longestId), rawId: base64url(longestId), type: v.literal('public-key') }
 
-export const assertion = v.strictObject({
+export const assertion = strictObject({
   challenge_id: challengeId,
   response: v.object({
     ...credential,
@@ -33,7 +34,7 @@ export const assertion = v.strictObject({
 
 export type Assertion = v.InferOutput<typeof assertion>
 
-export const registration = v.strictObject({
+export const registration = strictObject({
   challenge_id: challengeId,
   response: v.object({
     ...credential,

@@ -1,14 +1,9 @@
 /** The pages behind the links of mails, over the running stack: what they show, what they use up, and what they refuse. */
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { databaseUrls } from '../../../local/database.ts'
-import { stackFiles } from '../../../local/files.ts'
-import { keysAt } from '../../../local/keys.ts'
-import { findPort } from '../../../local/ports.ts'
-import { startWorkers } from '../../../local/worker.ts'
 import { Authenticator } from '../../support/authenticator.ts'
 import { naughtyStrings } from '../../support/management.ts'
-import { call, useStack } from '../../support/stack.ts'
+import { useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
 
@@ -371,49 +366,6 @@ describe('a form', () => {
         status: 404,
       })
   })
-})
-
-it('links and forms begin with the path of the stack, which a proxy strips (contract 9.14)', async () => {
-  const files = stackFiles(shop.root)
-  const keys = keysAt(files.keys)
-  const urls = databaseUrls(Number(new URL(shop.stack.record.database_url).port), keys)
-  const port = await findPort()
-  const bindings = {
-    CLAIMS_KEY: keys.claims_key,
-    DATABASE_URL: urls.backend,
-    DATABASE_SERVICE_URL: urls.auth,
-    SEALING_KEY: keys.sealing_key,
-    PASSWORD_PEPPER: keys.password_pepper,
-    REFRESH_KEY: keys.refresh_key,
-    SERVICE_ROLE_KEY: keys.service_role_key,
-    AUTH_AUDIENCE: keys.ref,
-    STACK_URL: 'https://shop.example/a/stack/',
-  }
-  const workers = await startWorkers({
-    port,
-    storage: files.storage,
-    backend: { out: files.backend, bindings: { ...bindings, DATABASE_SERVICE_URL: urls.backendService } },
-    auth: { out: `${files.auth}/out`, bindings },
-    onRestart: () => {},
-    onLog: () => {},
-    onCron: async () => ({ status: 404, body: {} }),
-  })
-  try {
-    for (const name of names) {
-      const { path, hasWorked } = await links[name].begin()
-      const page = await call(`http://127.0.0.1:${port}${path}`)
-      const action = /action="([^"]*)"/.exec(page.text)![1]!
-      expect(action).toBe(`/a/stack/auth/pages/${name}`)
-      const done = await call(`http://127.0.0.1:${port}${action.slice('/a/stack'.length)}`, {
-        body: `token=${path.slice(-43)}&password=${encodeURIComponent(next)}`,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      })
-      expect(done.status).toBe(200)
-      expect(await hasWorked()).toBe(true)
-    }
-  } finally {
-    await workers.stop()
-  }
 })
 
 describe('markup', () => {

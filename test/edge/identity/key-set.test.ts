@@ -107,7 +107,7 @@ const cases: Record<string, Case> = {
   ...Object.fromEntries(kinds.map((kind, index) => [`warm ${kind}`, { ...own(`warm-${index}`), seed: setOf(first) }])),
   ...Object.fromEntries(Object.entries(refusedAddresses).map(([what, address]) => [what, { address }])),
 }
-/** The source of the key set by `STACK_URL`, which the `Host` of a request never changes (contract 1.2). */
+/** The source of the key set by `STACK_URL` (contract 9.14), which the `Host` of a request never changes (contract 1.2). */
 const sources: Record<string, Case & { isOwn: boolean }> = {
   'a foreign set, no STACK_URL': { ...own('foreign-1'), isBound: true, isOwn: false },
   'a foreign set, another STACK_URL': {
@@ -125,6 +125,12 @@ const sources: Record<string, Case & { isOwn: boolean }> = {
     ...own('below/auth/keys-5'),
     isBound: true,
     base: server.url('/below'),
+    isOwn: true,
+  },
+  'the stack’s own, at a private http address': {
+    address: 'http://10.0.0.5/auth/keys-6',
+    isBound: true,
+    base: 'http://10.0.0.5',
     isOwn: true,
   },
 }

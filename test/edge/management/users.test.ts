@@ -621,14 +621,14 @@ describe('credentials', () => {
     const revoke = () => admin.call('POST', `/users/${person.id}/credentials/revoke-all`)
     expect((await revoke()).json).toEqual({
       user_id: person.id,
-      revoked: { password: 1, sessions: 1, identities: 1, factors: 1, one_time_tokens: expect.any(Number) },
+      revoked: { password: 1, sessions: 1, identities: 1, factors: 1, devices: 0, one_time_tokens: expect.any(Number) },
     })
     expect((await shop.call('/orders', { token: person.token })).status).toBe(401)
     expect((await shop.call('/auth/token/refresh', { json: { refresh_token: person.refreshToken } })).status).toBe(401)
     expect((await signIn(person.email)).json.error).toBe('invalid_credentials')
     const late = await shop.call('/auth/mfa/challenge', { json: { challenge_id, code: codeOf(person.secret) } })
     expect(late.json.error).toBe('invalid_challenge')
-    expect(Object.values((await revoke()).json.revoked)).toEqual([0, 0, 0, 0, 0])
+    expect(Object.values((await revoke()).json.revoked)).toEqual([0, 0, 0, 0, 0, 0])
     expect(
       (await admin.entries(person.id)).filter(({ event_type }) => event_type === 'credentials.revoked'),
     ).toHaveLength(1)
