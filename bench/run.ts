@@ -4,6 +4,7 @@ import { benchAvailability } from './availability/index.ts'
 import { benchBuild } from './build/index.ts'
 import { benchCli } from './cli/index.ts'
 import { benchDevices } from './devices/index.ts'
+import { benchManagement } from './management/index.ts'
 import { benchRequests } from './requests/index.ts'
 import { benchServe } from './serve/index.ts'
 import { benchWebhooks } from './webhooks/index.ts'
@@ -14,6 +15,7 @@ const benches: Record<string, () => Promise<void>> = {
   build: benchBuild,
   cli: benchCli,
   devices: benchDevices,
+  management: benchManagement,
   requests: benchRequests,
   serve: benchServe,
   webhooks: benchWebhooks,

@@ -77,11 +77,16 @@ export class Roles {
       from auth.user_roles where user_id = ${userId} order by role`
   }
 
-  /** In the order of the ids. @param after the id of the last user of the page before. */
+  /**
+   * In the order of the ids. The page is read before its addresses: a join of all holders may read the users from the first one on.
+   * @param after the id of the last user of the page before.
+   */
   holdersOf(role: string, limit: number, after: string | undefined): Promise<Holder[]> {
     return Database.$asService().sql<Holder>`
-      select user_id, email, granted_at from auth.user_roles join auth.users on id = user_id
-      where role = ${role} and user_id > ${after ?? ''} order by user_id limit ${limit}`
+      select user_id, email, granted_at from (
+        select user_id, granted_at from auth.user_roles
+        where role = ${role} and user_id > ${after ?? ''} order by user_id limit ${limit}) page
+      join auth.users on id = user_id order by user_id`
   }
 
   /** Assigning twice leaves one row. @returns whether this call assigned it. */
