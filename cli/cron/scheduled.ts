@@ -7,13 +7,15 @@ import { nearest } from '../../src/wire/nearest.ts'
 import { projectPaths } from '../../src/wire/project-paths.ts'
 import { Failure } from '../shared/failure.ts'
 
-const tables = { backend: 'table.json', auth: 'auth/table.json' } as const
+/** The route tables of each worker. `stack build` writes the first one of the auth worker, and `stack start` the second. */
+const tables = { backend: ['table.json'], auth: ['auth/table.json', 'auth-local/table.json'] } as const
 
 /** @throws Failure for a project that is not built. */
 export function scheduledMethods(root: string): ServedCron[] {
   return (['backend', 'auth'] as const).flatMap((worker) => {
-    const file = path.join(root, projectPaths.generated, tables[worker])
-    if (!fs.existsSync(file)) throw new Failure('refused', 'error: the project is not built yet: run `stack build`')
+    const files = tables[worker].map((name) => path.join(root, projectPaths.generated, name))
+    const file = files.find((name) => fs.existsSync(name))
+    if (file === undefined) throw new Failure('refused', 'error: the project is not built yet: run `stack build`')
     const { crons = [] } = JSON.parse(fs.readFileSync(file, 'utf8')) as RouteTable
     return crons.map((cron) => ({ ...cron, worker }))
   })

@@ -26,7 +26,7 @@ export async function runStart({ project: named, port, json = false, fresh = fal
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const { root, project, roles, templates } = located
   process.stderr.write(`${project.project}/local\n`)
-  const outs = { backend: path.join(root, '.stack/out'), auth: path.join(root, '.stack/auth/out') }
+  const outs = { backend: path.join(root, '.stack/out'), auth: path.join(root, '.stack/auth-local/out') }
   const print = createLogPrinter(outs, process.stderr)
   const log = createLog(print, json)
   const interruption = new AbortController()

@@ -38,6 +38,7 @@ export interface UserT {
 export interface AttestedDevice {
   /** `dev_…`. */
   id: string
+  /** The system that has attested the key. */
   platform: 'ios' | 'android'
   /** The application that the device was attested for, as the setting `device_apps` names it. */
   applicationKey: string
