@@ -32,7 +32,7 @@ export async function bundlesOf({ root, project, roles, built }: BuildInput): Pr
   const files = stackFiles(root)
   const auth = path.join(built ?? '', 'auth/out')
   if (built !== undefined) {
-    requireBuild(path.join(built, 'out'))
+    requireBuild(built)
     if (fs.existsSync(path.join(auth, 'worker.js'))) return { backend: path.join(built, 'out'), auth }
   }
   const [backend, module] = await Promise.all([
@@ -44,9 +44,9 @@ export async function bundlesOf({ root, project, roles, built }: BuildInput): Pr
   return { backend: built === undefined ? files.backend : path.join(built, 'out'), auth: path.join(files.auth, 'out') }
 }
 
-function requireBuild(out: string): void {
-  for (const file of [path.join(out, 'worker.js'), path.join(out, '../table.json')]) {
-    if (!fs.existsSync(file))
-      throw new Error(`${file} is missing: \`stack build --out ${path.dirname(out)}\` writes it`)
+/** @param built a folder that `stack build --out` has written. @throws Error with that command where a file of it is missing. */
+export function requireBuild(built: string): void {
+  for (const file of [path.join(built, 'out/worker.js'), path.join(built, 'table.json')]) {
+    if (!fs.existsSync(file)) throw new Error(`${file} is missing: \`stack build --out ${built}\` writes it`)
   }
 }

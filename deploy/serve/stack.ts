@@ -14,7 +14,7 @@ import { configOf, loginPasswords, prepareDatabase, urlsOf, withOwner } from '..
 import { type ObjectFolder, serveFolder } from '../storage/folder.ts'
 import type { StorageTarget } from '../storage/target.ts'
 import { workerBindings } from './bindings.ts'
-import { bundlesOf } from './builds.ts'
+import { bundlesOf, requireBuild } from './builds.ts'
 import { startServedCrons } from './crons.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { type Bundles, type WrittenGeneration, writeGeneration } from './generations.ts'
@@ -244,6 +244,7 @@ async function prepare(
 ): Promise<{ generation: WrittenGeneration; applied: readonly string[] }> {
   const { options } = parts
   const located = options.locate()
+  if (options.built !== undefined) requireBuild(options.built)
   const secrets = secretsAt(path.join(options.state, 'secrets.json'), options.environment)
   const config = configOf(databaseOptions(options))
   const replace = options.takesOver && number === 1

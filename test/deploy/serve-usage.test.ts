@@ -65,6 +65,7 @@ describe('a start that cannot be', () => {
       2,
       'neither a folder nor s3://',
     ],
+    ['with a build that is none', ['--out', '/nowhere'], { DATABASE_URL: nowhere }, 1, 'stack build --out /nowhere'],
     ['to reload nothing', ['--reload'], {}, 3, 'no stack is served from'],
   ]
   it.each(cases)('%s', async (_, flags, env, code, sentence) => {

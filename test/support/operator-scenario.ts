@@ -74,7 +74,7 @@ export function scenario(user: string, session: string): Step[] {
     },
     { why: 'Grant it. This prints nothing.', words: ['roles', 'assign', user, 'editor'] },
     { why: 'See the roles of a user.', words: ['roles', 'of', user] },
-    { why: 'A role that somebody holds cannot be deleted.', words: ['roles', 'delete', 'editor'] },
+    { why: 'A role that a user holds cannot be deleted.', words: ['roles', 'delete', 'editor'] },
     { why: 'Take it back, then delete it.', words: ['roles', 'revoke', user, 'editor'] },
     { why: 'Now it goes, from the stack and from the file.', words: ['roles', 'delete', 'editor'] },
     { why: 'List the sessions of a user.', words: ['auth', 'sessions', 'list', '--user', user], lines: 9 },

@@ -98,7 +98,7 @@ export async function sendCall(
   })
 }
 
-/** Sends the call that a row makes. What it needed is restored, whatever the answer is. */
+/** Sends the call that a row makes, and then restores the state that the row has changed. */
 export async function perform<W extends World>(
   world: W,
   operation: Operation,

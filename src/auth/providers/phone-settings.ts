@@ -58,8 +58,8 @@ export class PhoneSettingsReader {
 }
 
 /**
- * Every text message that a caller names the number of costs money, whoever sends it: the prefixes hold for codes, for messages of the
- * project and for test messages.
+ * A caller chooses the number, and the project pays for each message. So the prefixes hold for codes, for messages of the project and for
+ * test messages.
  *
  * @throws HttpError 422 `phone_not_allowed`
  */

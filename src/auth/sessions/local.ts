@@ -16,7 +16,7 @@ export class LocalTokensController {
     private readonly users: Users,
   ) {}
 
-  /** @throws HttpError 404 on every stack but a local one, where nobody may act as a user without having signed in. */
+  /** @throws HttpError 404 on every stack but a local one. Elsewhere the holder of the key must not act as a user. */
   @Post(':id/tokens')
   async issue(@Param('id') id: string, @Req() request: Request, @RequestId() requestId: string): Promise<TokenAnswer> {
     if (!isLocalStack()) throw new HttpError(404, 'not_found', 'only a local stack issues tokens without a sign-in')

@@ -29,7 +29,7 @@ const valuesOf = (operation: Operation) => {
   return Object.fromEntries(names(operation).map((name) => [name, values[name]!]))
 }
 
-/** What every answer of the surface has, whatever its status. */
+/** The headers that each answer of the surface has, refusals included. */
 function expectHeaders({ status, headers, text, json }: Answer): void {
   expect(headers.get('x-request-id')).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/)
   expect(headers.get('cache-control')).toBe('no-store')
