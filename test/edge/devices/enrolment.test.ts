@@ -525,8 +525,8 @@ describe('a debug device', () => {
   })
 })
 
-describe('attestations of real devices', () => {
-  it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
+describe.runIf(attestationVectors)('attestations of real devices', () => {
+  it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const { token } = await stack.signUp()
     await settings([{ ...iosApp, app_ids: [vector.app_id] }])
     const recording = {
@@ -539,7 +539,7 @@ describe('attestations of real devices', () => {
     expect((await enrolRecorded(token, 'ios', { ...recording, at: Date.now() })).status).toBe(422)
   })
 
-  it.runIf(attestationVectors).each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
+  it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
     const { token, id } = await stack.signUp()
     const signing_certificates_sha256 = [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')]
     await settings([{ ...androidApp, package_name: vector.package, signing_certificates_sha256 }])
