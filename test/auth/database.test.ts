@@ -407,6 +407,9 @@ describe('what the tables refuse', () => {
   const session = (columns: string, values: string) =>
     `insert into auth.sessions (id, user_id, expires_at, ${columns}) values ('ses_x', 'usr_t', now(), ${values})`
   const hash = (phc: string) => `insert into auth.password_credentials (user_id, phc) values ('usr_t', '${phc}')`
+  const handoff = (person: string, userId = 'null') =>
+    `insert into auth.handoff_codes (code_digest, provider, client_key, app_challenge, expires_at, person, link_user_id)
+     values ('d', 'google', 'web', 'c', now(), ${person}, ${userId})`
 
   const check = '23514'
   const unique = '23505'
@@ -475,6 +478,11 @@ describe('what the tables refuse', () => {
       unique,
     ],
     'an ID token twice': [`insert into auth.used_id_tokens (digest, expires_at) values ('d', now())`, unique],
+    'a consent that another party has given': [
+      `insert into auth.consents (user_id, document, version, source) values ('usr_t', 'terms', '1', 'operator')`,
+      check,
+    ],
+    'a hand-off code of no person': [handoff(`'[]'`), check],
     'a secret whose name no code can read': [
       `insert into auth.vault_entries (name, sealed) values ('a-b', 'x')`,
       check,
@@ -497,8 +505,10 @@ describe('what the tables refuse', () => {
   it('everything of a user goes with the user', async () => {
     await sql(user('v'))
     await sql(`insert into auth.sessions (id, user_id, expires_at) values ('ses_v', 'usr_v', now())`)
+    await sql(handoff(`'{}'`, `'usr_v'`))
     await sql(`delete from auth.users where id = 'usr_v'`)
     expect(await sql(`select from auth.sessions where id = 'ses_v'`)).toEqual([])
+    expect(await sql('select from auth.handoff_codes')).toEqual([])
   })
 
   it('waiting sign-ins and challenges last for minutes', async () => {
