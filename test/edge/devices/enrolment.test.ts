@@ -488,7 +488,7 @@ describe('a debug device', () => {
   it('cannot exist in a database of production, and goes with the row of its environment', async () => {
     const person = await stack.signUp()
     const device = await enrolDevice(stack, person)
-    await stack.sql(`delete from auth.device_environments where environment = 'debug'`)
+    await stack.sql(`delete from stack.device_environments where environment = 'debug'`)
     try {
       expect(await stack.sql('select from auth.devices where id = $1', [device.id])).toEqual([])
       await expect(enrolDevice(stack, person)).rejects.toThrow('attestation_refused')
@@ -496,7 +496,7 @@ describe('a debug device', () => {
         values ('dev_' || repeat('0', 26), $1, 'ios', 'x', 'debug', repeat('a', 43), repeat('a', 87), 'software')`
       await expect(stack.sql(insert, [person.id])).rejects.toMatchObject({ code: '23503' })
     } finally {
-      await stack.sql(`insert into auth.device_environments values ('debug')`)
+      await stack.sql(`insert into stack.device_environments values ('debug')`)
     }
   })
 
@@ -525,8 +525,8 @@ describe('a debug device', () => {
   })
 })
 
-describe('attestations of real devices', () => {
-  it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
+describe.runIf(attestationVectors)('attestations of real devices', () => {
+  it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const { token } = await stack.signUp()
     await settings([{ ...iosApp, app_ids: [vector.app_id] }])
     const recording = {
@@ -539,7 +539,7 @@ describe('attestations of real devices', () => {
     expect((await enrolRecorded(token, 'ios', { ...recording, at: Date.now() })).status).toBe(422)
   })
 
-  it.runIf(attestationVectors).each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
+  it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
     const { token, id } = await stack.signUp()
     const signing_certificates_sha256 = [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')]
     await settings([{ ...androidApp, package_name: vector.package, signing_certificates_sha256 }])
