@@ -3,17 +3,12 @@
  * replaces the decorators, which no built worker executes: `vi.mock('@stack/backend', withoutDecorators)`.
  */
 import { timingSafeEqual } from 'node:crypto'
-import * as fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
-import { installKeys } from '../../local/logins.ts'
-import { migrate, setsOf } from '../../local/migrate.ts'
-import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import type pg from 'pg'
+import { beforeAll } from 'vitest'
 import { HttpError } from '../../src/sdk/errors.ts'
 import { type RequestScope, type Row, scope } from '../../src/sdk/scope.ts'
 import { signatureOf } from './claims-signature.ts'
+import { claimsKey, useMigratedPostgres } from './migrated-postgres.ts'
 
 const decorators =
   'Injectable Controller Module Cron Get Post Put Delete Patch Body Param Query Header Req RequestId User OptionalUser Client'.split(
@@ -26,9 +21,6 @@ export async function withoutDecorators(original: () => Promise<unknown>): Promi
   return { ...((await original()) as object), ...Object.fromEntries(decorators.map((name) => [name, nothing])) }
 }
 
-const password = 'local'
-const claimsKey = 'the key of the claims'
-const logins = { stack_backend: 'a', stack_backend_service: 'b', stack_auth: 'c' }
 /** 32 bytes in base64url. */
 const key = (letter: string) => Buffer.alloc(32, letter).toString('base64url')
 
@@ -45,36 +37,16 @@ export interface AuthModule {
 
 /** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
 export function useAuthModule(): AuthModule {
-  let postgres: Postgres
-  let directory: string
-  let owner: pg.Client
+  const postgres = useMigratedPostgres()
   const idle: Record<string, pg.Client[]> = { caller: [], service: [] }
 
-  const urlOf = (login: string, secret: string) => `postgresql://${login}:${secret}@127.0.0.1:${postgres.port}/postgres`
-
-  beforeAll(async () => {
+  beforeAll(() => {
     const subtle = crypto.subtle as unknown as Record<string, unknown>
     subtle['timingSafeEqual'] = (one: Uint8Array, other: Uint8Array) => timingSafeEqual(one, other)
-    directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
-    postgres = await startPostgres({ directory, password })
-    const url = urlOf('postgres', password)
-    await migrate(url, setsOf(path.join(directory, 'project')))
-    owner = new pg.Client(url)
-    await owner.connect()
-    await installKeys(url, { claimsKey, passwords: logins })
-  })
-  afterAll(async () => {
-    for (const client of [owner, ...Object.values(idle).flat()]) await client?.end()
-    await postgres?.stop()
-    fs.rmSync(directory, { recursive: true, force: true })
   })
 
   async function begin(kind: 'caller' | 'service', claims: object | undefined): Promise<pg.Client> {
-    let client = idle[kind]!.pop()
-    if (!client) {
-      client = new pg.Client(kind === 'caller' ? urlOf('stack_backend', 'a') : urlOf('stack_auth', 'c'))
-      await client.connect()
-    }
+    const client = idle[kind]!.pop() ?? (await postgres.connect(kind === 'caller' ? 'stack_backend' : 'stack_auth'))
     const text = JSON.stringify(claims ?? {})
     await client.query(`begin; set local role ${kind === 'caller' ? 'backend_authenticated' : 'auth_admin'}`)
     await client.query(
@@ -123,7 +95,7 @@ export function useAuthModule(): AuthModule {
       STACK_URL: 'https://stack.example',
       AUTH_AUDIENCE: 'stack',
     },
-    sql: async <T>(text: string, values: unknown[] = []) => (await owner.query(text, values)).rows as T[],
+    sql: postgres.sql,
     request(work, claims) {
       const caller = transaction('caller', claims)
       const service = transaction('service', claims)

@@ -1,8 +1,4 @@
-/**
- * Makes small hostile changes to the code, one at a time, and tells which of them no test notices.
- *
- * Usage: npm run mutants [-- room …] [--id part] [--again] [--expected] [--cheap] [--list] [--propose file] [--record [--accept]] [--table]
- */
+/** Makes small hostile changes to the code, one at a time, and tells which of them no test notices. */
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -19,6 +15,23 @@ import { createRunner } from './runner.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const stateFile = path.join(root, '.mutants/outcomes.json')
 
+const help = `usage: npm run mutants [-- <room> …] [options]
+
+Makes small hostile changes to a copy of the code, one at a time, and tells which of them no test notices.
+
+  --id <part>        only changes whose id has this part
+  --again            also changes whose outcome is known
+  --expected         only the tests that a change names, without the others of its room
+  --cheap            only changes that need no worker
+  --copy <name>      runs in a copy of its own, beside another run
+  --list             every change with its sentence, and what became of it
+  --propose <file>   candidates for a list
+  --record           the counts of \`npm run check\`; with --accept also where a file owes a change
+  --table            the table of docs/mutants.md, from the outcomes that are known
+
+rooms: ${rooms.map(({ name }) => name).join(' ')}
+`
+
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -32,12 +45,15 @@ const { values: flags, positionals } = parseArgs({
     propose: { type: 'string' },
     table: { type: 'boolean', default: false },
     copy: { type: 'string', default: 'default' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
 
 /** An outcome counts as long as the change, its file and the tests that it names are the same. */
 interface Known extends Outcome {
   hash: string
+  /** It survived the tests that it names, and the others of its room did not run: a run without `--expected` tries it again. */
+  isPartial?: boolean
 }
 
 /** @param folder the repository, or the copy in which the tests run: the user may edit files meanwhile. */
@@ -93,10 +109,11 @@ async function run(): Promise<void> {
         const key = keyOf(room, change)
         const hash = hashOf(change, copy.root)
         const known = readState()[key]
-        if (change.equivalent || (!flags.again && known?.hash === hash)) continue
+        const isKnown = known?.hash === hash && (!known.isPartial || flags.expected)
+        if (change.equivalent || (!flags.again && isKnown)) continue
         if (flags.cheap && choiceOf(change.tests[0]!).file.startsWith('test/edge/')) continue
         const outcome = await outcomeOf(room, change, copy, runner, flags.expected, sound)
-        keep(key, { ...outcome, hash })
+        keep(key, { ...outcome, hash, isPartial: flags.expected && outcome.outcome === 'survived' })
         const by = outcome.by ? ` by ${outcome.by}` : ''
         const why = outcome.outcome === 'invalid' ? ` ${outcome.message}` : ''
         console.log(`${outcome.outcome.padEnd(9)} ${key} (${outcome.ms} ms)${by}${why}`)
@@ -126,7 +143,9 @@ function current(state: Record<string, Known>): Record<string, Outcome> {
     rooms.flatMap((room) =>
       room.changes.flatMap((change) => {
         const known = state[keyOf(room, change)]
-        return known && known.hash === hashOf(change, root) ? [[keyOf(room, change), known] as const] : []
+        return known && known.hash === hashOf(change, root) && !known.isPartial
+          ? [[keyOf(room, change), known] as const]
+          : []
       }),
     ),
   )
@@ -145,7 +164,8 @@ function recordCounts(): void {
   else refuse(owing)
 }
 
-if (flags.propose !== undefined) propose(root, flags.propose)
+if (flags.help) process.stdout.write(help)
+else if (flags.propose !== undefined) propose(root, flags.propose)
 else if (flags.record) recordCounts()
 else if (flags.table) writeTable(root, rooms, current(readState()))
 else if (flags.list) list()
