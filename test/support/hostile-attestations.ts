@@ -162,6 +162,16 @@ export const hostileAndroid: [string, AndroidLies, string][] = [
     { hardware: (one) => one.delete(704), software: (one) => one.set(704, rootOfTrust(true, 0)) },
     'no_root_of_trust',
   ],
+  [
+    'a second root of trust, of the software',
+    { software: (one) => one.set(704, rootOfTrust(true, 0)) },
+    'no_root_of_trust',
+  ],
+  [
+    'an application that the hardware tells too',
+    { hardware: (one) => one.set(709, octets(sequence(set(), set()))) },
+    'no_application',
+  ],
   ['a BOOLEAN of 01', { hardware: (one) => one.set(704, rootOfTrust(1, 0)) }, 'malformed'],
   ['another package', { packages: ['com.example.evil'] }, 'wrong_app'],
   ['a second package', { packages: [androidApp.package_name, 'com.example.evil'] }, 'wrong_app'],

@@ -493,6 +493,9 @@ describe('the management surface', () => {
     const rows = await admin.pages(`/devices?user_id=${person.id}&limit=2`)
     expect(rows.map(({ id }) => id)).toEqual(ids)
     expect((await admin.pages('/devices')).length).toBeGreaterThanOrEqual(3)
+    const { next_cursor } = (await admin.call('GET', `/devices?user_id=${person.id}&limit=2`)).json
+    const crossed = await admin.call('GET', `/devices?cursor=${next_cursor}`)
+    expect([crossed.status, crossed.json.error]).toEqual([400, 'invalid_cursor'])
     expect((await admin.call('GET', '/devices?platform=ios')).status).toBe(400)
     expect((await stack.call('/v1/management/auth/devices', { token: person.token })).status).toBe(403)
   })
