@@ -253,6 +253,9 @@ describe('what would not start, or not be served, is refused', () => {
     ['a decorator behind a comma', '', `@(0, Get('z')) z() { return 1 }`, 'decorator-as-value'],
     ['a decorator behind a cast', '', `@(Get('z') as any) z() { return 1 }`, 'decorator-as-value'],
     ['a decorator behind a condition', '', `@(1 > 0 ? Get('z') : Get('y')) z() { return 1 }`, 'decorator-as-value'],
+    ['options in a computed spread', '', `@Get('z', { ...Object(Math.random()) }) z() {}`, 'option-not-constant'],
+    ['a text as a schema', '', `@Post() z(@Body('text') body: unknown) { return body }`, 'schema-not-standard'],
+    ['a list as a schema', '', `@Post() z(@Body([1]) body: unknown) { return body }`, 'schema-not-standard'],
     [
       'the SDK as it runs',
       `export const sdk = () => import('@stack/backend')`,
