@@ -33,6 +33,8 @@ export interface AuthModule {
   request<T>(work: () => Promise<T>, claims?: object): Promise<T>
   /** The code of the error that a request throws or returns, or `done`. */
   codeOf(work: () => Promise<unknown>, claims?: object): Promise<string>
+  /** Runs work thirty times at once. Its connections are open before: else the first run would end before the others begin. */
+  thirty<T>(work: (index: number) => Promise<T>): Promise<T[]>
 }
 
 /** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
@@ -123,6 +125,13 @@ export function useAuthModule(): AuthModule {
       if (result instanceof HttpError) return result.code
       if (result instanceof Error) throw result
       return 'done'
+    },
+    async thirty(work) {
+      const all = Array.from({ length: 30 }, (_, index) => index)
+      const clients = await Promise.all(all.map(() => begin('service', undefined)))
+      await Promise.all(clients.map((one) => one.query('rollback')))
+      idle['service']!.push(...clients)
+      return Promise.all(all.map(work))
     },
   }
   return module
