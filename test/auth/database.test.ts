@@ -409,6 +409,9 @@ describe('what the tables refuse', () => {
   const template = (values: string) =>
     `insert into auth.project_templates (key, channel, subject, body, variables) values (${values}, 'x', '[]')`
   const hash = (phc: string) => `insert into auth.password_credentials (user_id, phc) values ('usr_t', '${phc}')`
+  const handoff = (person: string, userId = 'null') =>
+    `insert into auth.handoff_codes (code_digest, provider, client_key, app_challenge, expires_at, person, link_user_id)
+     values ('d', 'google', 'web', 'c', now(), ${person}, ${userId})`
 
   const check = '23514'
   const unique = '23505'
@@ -477,6 +480,11 @@ describe('what the tables refuse', () => {
       unique,
     ],
     'an ID token twice': [`insert into auth.used_id_tokens (digest, expires_at) values ('d', now())`, unique],
+    'a consent that another party has given': [
+      `insert into auth.consents (user_id, document, version, source) values ('usr_t', 'terms', '1', 'operator')`,
+      check,
+    ],
+    'a hand-off code of no person': [handoff(`'[]'`), check],
     'a secret whose name no code can read': [
       `insert into auth.vault_entries (name, sealed) values ('a-b', 'x')`,
       check,
@@ -507,6 +515,7 @@ describe('what the tables refuse', () => {
   it('everything of a user goes with the user', async () => {
     await sql(user('v'))
     await sql(`insert into auth.sessions (id, user_id, expires_at) values ('ses_v', 'usr_v', now())`)
+<<<<<<< HEAD
     await sql(
       `insert into auth.outbox (id, template, recipient, user_id) values ('msg_${'1'.repeat(26)}', 'a', 'v@example.com', 'usr_v')`,
     )
@@ -525,6 +534,12 @@ describe('what the tables refuse', () => {
       `select nextval('auth.template_revisions') as revision from generate_series(1, 100)`,
     )
     expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(100)
+=======
+    await sql(handoff(`'{}'`, `'usr_v'`))
+    await sql(`delete from auth.users where id = 'usr_v'`)
+    expect(await sql(`select from auth.sessions where id = 'ses_v'`)).toEqual([])
+    expect(await sql('select from auth.handoff_codes')).toEqual([])
+>>>>>>> mutpages
   })
 
   it('waiting sign-ins and challenges last for minutes', async () => {
