@@ -82,7 +82,9 @@ function failed({ file }: TestChoice, { test, message }: Answer & { outcome: 'fa
 async function syntaxFault(file: string): Promise<string | undefined> {
   if (!file.endsWith('.ts')) return undefined
   try {
-    await transform(fs.readFileSync(file, 'utf8'), { loader: 'ts' })
+    // decorators of parameters, as those of controllers are, need the option
+    const tsconfigRaw = { compilerOptions: { experimentalDecorators: true } }
+    await transform(fs.readFileSync(file, 'utf8'), { loader: 'ts', tsconfigRaw })
     return undefined
   } catch (error) {
     return (error as Error).message
