@@ -40,7 +40,7 @@ import { gateway, mailServer, refusal } from '../support/mail-server.ts'
 import { titled } from '../support/titles.ts'
 
 const auth = useAuthModule()
-const { request, codeOf, sql } = auth
+const { request, codeOf, sql, thirty } = auth
 
 const sent: Message[] = []
 let failure: Error | undefined
@@ -105,8 +105,6 @@ const rowOf = async (message: string) => {
   )
   return row!
 }
-const thirty = <T>(work: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: 30 }, (_, index) => work(index)))
 const counted = (codes: string[]) =>
   [...new Set(codes)].sort().map((code) => [code, codes.filter((one) => one === code).length])
 const audited = async () => {
@@ -486,7 +484,7 @@ describe('a mail server', () => {
     expect([seen, plain.taken, selfSigned.taken, implicit.taken]).toEqual([[], [], [], []])
   })
 
-  it('that refuses the login may get the message later, and one that refuses the recipient may not', async () => {
+  it('that refuses for now, or the login, may get the message later, and one that refuses for good may not', async () => {
     const login = await mailServer({
       authOptional: false,
       onAuth: (_given, _session, done) => done(refusal(535, 'wrong')),
@@ -495,7 +493,12 @@ describe('a mail server', () => {
       onAuth: (_given, _session, done) => done(null, { user: 'x' }),
       onRcptTo: (_address, _session, done) => done(refusal(550, 'no such mailbox')),
     })
+    const full = await mailServer({
+      onAuth: (_given, _session, done) => done(null, { user: 'x' }),
+      onRcptTo: (_address, _session, done) => done(refusal(452, 'the mailbox is full')),
+    })
     expect(await smtp(login.port, 'none')).toMatch(/^queued: 535/)
+    expect(await smtp(full.port, 'none')).toMatch(/^queued: 452/)
     expect(await smtp(recipient.port, 'none')).toMatch(/^dead: 550/)
   })
 })

@@ -31,7 +31,7 @@ import type { UserT } from '../../src/sdk/user.ts'
 import { useAuthModule } from '../support/auth-module.ts'
 import { titled } from '../support/titles.ts'
 
-const { request, codeOf, sql } = useAuthModule()
+const { request, codeOf, sql, thirty } = useAuthModule()
 
 const queued: NewMessage[] = []
 const told: string[] = []
@@ -171,9 +171,7 @@ describe('a code', () => {
     await phone({ max_attempts: 100 })
     await prove(number)
     const code = await codeFor(number)
-    const codes = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => verified(number, code, undefined, from(`198.51.100.${index}`))),
-    )
+    const codes = await thirty((index) => verified(number, code, undefined, from(`198.51.100.${index}`)))
     expect(codes.filter((one) => one !== 'invalid_code')).toEqual(['done'])
   })
 
@@ -303,10 +301,8 @@ describe('the number of an account', () => {
     await prove(number)
     const next = numberOf('+4916')
     const [signInCode, code] = [await codeFor(number), await codeFor(next, 'phone_change', id)]
-    const codes = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        index % 2 ? verified(number, signInCode, undefined, from(`198.51.100.${index}`)) : confirm(next, code),
-      ),
+    const codes = await thirty((index) =>
+      index % 2 ? verified(number, signInCode, undefined, from(`198.51.100.${index}`)) : confirm(next, code),
     )
     expect(codes.filter((_, index) => index % 2 === 0 && codes[index] === 'done')).toHaveLength(1)
     expect(await phoneOf()).toBe(next)

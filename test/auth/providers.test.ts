@@ -21,7 +21,7 @@ import { useAuthModule } from '../support/auth-module.ts'
 import { titled } from '../support/titles.ts'
 
 const auth = useAuthModule()
-const { request, codeOf, sql } = auth
+const { request, codeOf, sql, thirty } = auth
 
 const providers = new Providers()
 const states = new ProviderStates()
@@ -111,10 +111,8 @@ describe('9.2 a provider', () => {
 
   it('is changed by one of thirty that have the same etag', async () => {
     const { etag } = await read('google')
-    const codes = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        codeOf(() => configure('google', { browser_clients: [browser(`racer-${index}`)] }, etag)),
-      ),
+    const codes = await thirty((index) =>
+      codeOf(() => configure('google', { browser_clients: [browser(`racer-${index}`)] }, etag)),
     )
     expect([codes.filter((code) => code === 'done').length, new Set(codes)]).toEqual([
       1,
@@ -299,6 +297,7 @@ describe('9.3 a credential', () => {
     ]
     expect(codes).toEqual(['done', 'too_many_credentials', 'done', 'credential_in_use', 'done'])
     expect(await namesOf('google')).toHaveLength(99)
+    expect(await request(() => credentials.open('google', 'web'))).toMatchObject({ client_secret: 'another' })
   })
 
   it('of mail or of phone stays while the settings name it', async () => {

@@ -38,6 +38,8 @@ export interface AuthModule {
    * unless a lock keeps it from reading. @returns their codes.
    */
   atOnce(table: string, work: (n: number) => Promise<unknown>): Promise<string[]>
+  /** Runs work thirty times at once. Its connections are open before: else the first run would end before the others begin. */
+  thirty<T>(work: (index: number) => Promise<T>): Promise<T[]>
 }
 
 /** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
@@ -143,6 +145,13 @@ export function useAuthModule(): AuthModule {
       while (ended + (await waiting()) < times) await new Promise((resolve) => setTimeout(resolve, 10))
       await postgres.sql('commit')
       return codes
+    },
+    async thirty(work) {
+      const all = Array.from({ length: 30 }, (_, index) => index)
+      const clients = await Promise.all(all.map(() => begin('service', undefined)))
+      await Promise.all(clients.map((one) => one.query('rollback')))
+      idle['service']!.push(...clients)
+      return Promise.all(all.map(work))
     },
   }
   return module
