@@ -2,6 +2,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { buildCached } from '../../build/cached.ts'
+import { finishRenames } from '../../build/emit/journal.ts'
 import type { BuildResult } from '../../build/options.ts'
 import { authTarget, projectTarget } from '../../build/targets.ts'
 import { stackFiles } from '../../local/files.ts'
@@ -48,8 +49,13 @@ export async function bundlesOf({ root, project, roles, built }: BuildInput): Pr
   }
 }
 
-/** @param built a folder that `stack build --out` has written. @throws Error with that command where a file of it is missing. */
+/**
+ * Finishes a build that was killed while it put its files in place.
+ *
+ * @param built a folder that `stack build --out` has written. @throws Error with that command where a file of it is missing.
+ */
 export function requireBuild(built: string): void {
+  for (const folder of [built, path.join(built, 'auth')]) finishRenames(folder)
   for (const file of [path.join(built, 'out/worker.js'), path.join(built, 'table.json')]) {
     if (!fs.existsSync(file)) throw new Error(`${file} is missing: \`stack build --out ${built}\` writes it`)
   }

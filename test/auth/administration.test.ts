@@ -56,7 +56,7 @@ import type { UserT } from '../../src/sdk/user.ts'
 import { useAuthModule } from '../support/auth-module.ts'
 
 const auth = useAuthModule()
-const { request, codeOf, sql } = auth
+const { request, codeOf, atOnce, sql } = auth
 
 const leaked = 'a password that leaked'
 const told: string[] = []
@@ -215,7 +215,7 @@ describe('an account', () => {
   })
 
   it('that is disabled and enabled by thirty calls at once has a trail that alternates', async () => {
-    await Promise.all(Array.from({ length: 30 }, (_, n) => request(() => change({ disabled: n % 2 === 0 }))))
+    await atOnce('auth.users', (n) => change({ disabled: n % 2 === 0 }))
     const events = await eventsOf(id)
     const countOf = (event: string) => events.filter((one) => one === event).length
     const { disabled } = await request(() => accounts.read(id))
@@ -496,9 +496,7 @@ describe('9.8 the settings', () => {
     const before = await request(() => ofSettings.read())
     expect(before.headers.get('cache-control')).toBe('no-store')
     const tag = before.headers.get('etag')!
-    const codes = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => codeOf(async () => void (await replace(`n ${n}`, tag)))),
-    )
+    const codes = await atOnce('auth.settings', (n) => replace(`n ${n}`, tag))
     expect(codes.filter((code) => code === 'done')).toHaveLength(1)
     expect(new Set(codes)).toEqual(new Set(['done', 'precondition_failed']))
     const [{ events }] = (await sql(
