@@ -7,6 +7,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import type { RouteTable } from '../runtime/table.ts'
 import { projectPaths } from '../src/wire/project-paths.ts'
+import { finishRenames } from './emit/journal.ts'
 import { writeWhole } from './emit/write.ts'
 import type { BuildOptions, BuildResult } from './options.ts'
 import type { Refusal } from './refusals/index.ts'
@@ -28,6 +29,7 @@ const recordName = 'build.json'
 /** Builds a project, unless the last build had the same inputs and its outputs are still there. */
 export async function buildCached(options: BuildOptions): Promise<BuildResult> {
   const file = path.join(options.out, recordName)
+  finishRenames(options.out) // a refused build must leave a whole earlier one
   const unchanged = readUnchanged(file, options)
   if (unchanged) return unchanged
   fs.rmSync(file, { force: true })

@@ -1,5 +1,4 @@
 /** One project, read, checked, linked and emitted: once, or again after each change. */
-import * as fs from 'node:fs'
 import path from 'node:path'
 import { applicationOf } from './application.ts'
 import { collectGarbage } from './collect.ts'
@@ -11,7 +10,7 @@ import { type TypedDocuments, tableDocuments, typedDocuments } from './emit/docu
 import { HandlerTypeReader } from './emit/handler-types.ts'
 import { type EvaluatedSchema, SchemaReader } from './emit/json-schemas.ts'
 import { sizeOf } from './emit/report.ts'
-import { keepOnly, type Written, writeTogether } from './emit/write.ts'
+import { staleIn, type Written, writeTogether } from './emit/write.ts'
 import { type Linked, link } from './link/index.ts'
 import { located } from './locate.ts'
 import type { BuildOptions, BuildResult } from './options.ts'
@@ -215,10 +214,13 @@ export class Compiler {
         .sort((a, b) => Number(a.name === 'worker.js') - Number(b.name === 'worker.js'))
         .map(({ name, contents }) => ({ file: path.join(this.#folder, name), contents })),
     ]
-    writeTogether(written)
     // The bindings are the only document that a project may cease to need.
-    if (!documents.some(({ name }) => name === bindingsFile)) fs.rmSync(path.join(out, bindingsFile), { force: true })
-    keepOnly(this.#folder, new Set(files.map(({ name }) => name)))
+    const needsBindings = documents.some(({ name }) => name === bindingsFile)
+    const removed = [
+      ...staleIn(this.#folder, new Set(files.map(({ name }) => name))),
+      ...(needsBindings ? [] : [path.join(out, bindingsFile)]),
+    ]
+    writeTogether(written, { folder: out, removed })
     const scripts = files.filter(({ name }) => !name.endsWith('.map'))
     return {
       refusals: [...refusals, ...(described?.refusals ?? [])].sort(byPlace),

@@ -76,25 +76,7 @@ export function writeSnapshots(root: string, wanted: ReadonlyMap<Platform, Snaps
     changes.push({ file: snapshotPath(platform), change: before === contents ? 'unchanged' : 'written' })
     if (before !== contents) changed.push({ file, contents })
   }
-  removeLeftovers(path.join(root, projectPaths.oauth))
   writeTogether(changed)
   for (const { file, change } of changes) if (change === 'removed') fs.rmSync(path.join(root, file), { force: true })
   return changes
-}
-
-/** Removes what a killed process left beside the snapshots. */
-function removeLeftovers(folder: string): void {
-  for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
-    const pid = /^(?:web|ios|android)\.json\.(\d+)\.tmp$/.exec(name)?.[1]
-    if (pid !== undefined && !isAlive(Number(pid))) fs.rmSync(path.join(folder, name), { force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -16,9 +16,6 @@ export function writeRoles(root: string, roles: readonly DeclaredRole[], stackHa
     const before = fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as object) : {}
     writeWhole(file, `${JSON.stringify({ ...before, roles: list }, undefined, 2)}\n`)
   } catch (error) {
-    throw new Failure(
-      'refused',
-      `error: the stack ${stackHas}, but ${projectPaths.roles} was not written: ${(error as Error).message}`,
-    )
+    throw new Failure('refused', `error: the stack ${stackHas}, but ${(error as Error).message}`)
   }
 }

@@ -7,8 +7,11 @@ import type pg from 'pg'
 import { withOwner } from '../database.ts'
 import { type MadeName, SecretFault } from './secrets.ts'
 
-/** Secrets that the database's content depends on. Those of the logins and the claims are compared with the database itself. */
-const compared = ['SEALING_KEY', 'PASSWORD_PEPPER', 'REFRESH_KEY'] as const
+/**
+ * Values that all machines must have alike: the database's content depends on the first three, and a token of one machine has the audience
+ * that the others ask for. The keys of the logins and the claims are compared with the database itself.
+ */
+const compared = ['SEALING_KEY', 'PASSWORD_PEPPER', 'REFRESH_KEY', 'AUTH_AUDIENCE'] as const
 
 /** Only `stack serve` uses the table, so that the owner makes it here and not in a migration. */
 const table = `create table if not exists stack.served_secrets (
@@ -37,7 +40,7 @@ export async function requireSameSecrets(config: pg.ClientConfig, secrets: SameS
   const differing = kept.filter((one) => !fits(one, secrets)).map(({ name }) => name)
   if (differing.length === 0) return
   throw new SecretFault(
-    `${differing.join(' and ')}: this database was served with another one, which its passwords, sessions or sealed values need. Give that one back, or pass --take-over to go on without them`,
+    `${differing.join(' and ')}: this database was served with another one, which its passwords, sessions, tokens or sealed values need. Give that one back, or pass --take-over to go on without them`,
   )
 }
 

@@ -406,6 +406,8 @@ describe('what the tables refuse', () => {
      values ('${id}', '${userId}', 'webauthn', '${status}', now(), '${credential}', 'k', 0, 'example.com', '{}', '', false, false, true)`
   const session = (columns: string, values: string) =>
     `insert into auth.sessions (id, user_id, expires_at, ${columns}) values ('ses_x', 'usr_t', now(), ${values})`
+  const template = (values: string) =>
+    `insert into auth.project_templates (key, channel, subject, body, variables) values (${values}, 'x', '[]')`
   const hash = (phc: string) => `insert into auth.password_credentials (user_id, phc) values ('usr_t', '${phc}')`
   const handoff = (person: string, userId = 'null') =>
     `insert into auth.handoff_codes (code_digest, provider, client_key, app_challenge, expires_at, person, link_user_id)
@@ -487,6 +489,14 @@ describe('what the tables refuse', () => {
       `insert into auth.vault_entries (name, sealed) values ('a-b', 'x')`,
       check,
     ],
+    'a message with an unknown status': [
+      `insert into auth.outbox (id, template, recipient, status) values ('msg_${'0'.repeat(26)}', 'a', 'a@example.com', 'lost')`,
+      check,
+    ],
+    'a template of a mail without a subject': [template(`'a', 'email', null`), check],
+    'a template of a text message with a subject': [template(`'a', 'sms', 'x'`), check],
+    'a template of another channel': [template(`'a', 'fax', null`), check],
+    'a template with the name of a member of every object': [template(`'__proto__', 'sms', null`), check],
   }
 
   it.each(Object.keys(refused))('%s', async (what) => {
@@ -505,10 +515,26 @@ describe('what the tables refuse', () => {
   it('everything of a user goes with the user', async () => {
     await sql(user('v'))
     await sql(`insert into auth.sessions (id, user_id, expires_at) values ('ses_v', 'usr_v', now())`)
+    await sql(
+      `insert into auth.outbox (id, template, recipient, user_id) values ('msg_${'1'.repeat(26)}', 'a', 'v@example.com', 'usr_v')`,
+    )
+    await sql(`insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at)
+      values ('v', 'v', 'reset_password', 'usr_v', 'v@example.com', now(), now())`)
     await sql(handoff(`'{}'`, `'usr_v'`))
     await sql(`delete from auth.users where id = 'usr_v'`)
-    expect(await sql(`select from auth.sessions where id = 'ses_v'`)).toEqual([])
-    expect(await sql('select from auth.handoff_codes')).toEqual([])
+    expect([
+      await sql(`select from auth.sessions where id = 'ses_v'`),
+      await sql(`select from auth.outbox where recipient = 'v@example.com'`),
+      await sql(`select from auth.one_time_tokens where target = 'v@example.com'`),
+      await sql('select from auth.handoff_codes'),
+    ]).toEqual([[], [], [], []])
+  })
+
+  it('revisions of templates never repeat', async () => {
+    const revisions = await sql<{ revision: string }>(
+      `select nextval('auth.template_revisions') as revision from generate_series(1, 100)`,
+    )
+    expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(100)
   })
 
   it('waiting sign-ins and challenges last for minutes', async () => {

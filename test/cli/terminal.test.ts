@@ -4,7 +4,6 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { verbs } from '../../cli/verbs.ts'
 import { packageRoot, stack, startProcess } from '../support/command.ts'
 import { record } from '../support/recorder.ts'
 
@@ -82,28 +81,5 @@ describe('without a terminal', () => {
     expect(requests).toEqual([])
     expect((await stack([...revoke, '--yes'], { cwd: root, env })).code).toBe(0)
     expect(requests).toHaveLength(1)
-  })
-
-  it('every verb ends by itself with standard input closed, and asks nothing', async () => {
-    const { root } = await beside()
-    const servers = ['start', 'serve']
-    const all = verbs.filter(({ name }) => !servers.includes(name))
-    const odd: unknown[] = []
-    for (let from = 0; from < all.length; from += 4) {
-      await Promise.all(
-        all.slice(from, from + 4).map(async ({ name, positionals = {} }) => {
-          const words = [
-            ...name.split(' '),
-            ...Object.keys(positionals)
-              .filter((one) => one.startsWith('<'))
-              .map(() => 'word'),
-          ]
-          const { code, stderr } = await stack(words, { cwd: root, env: key })
-          if (code === null || ![0, 1, 2, 3, 4, 6].includes(code) || /\[y\/N\]|\u001b/.test(stderr))
-            odd.push([name, code, stderr])
-        }),
-      )
-    }
-    expect(odd).toEqual([])
   })
 })

@@ -108,6 +108,19 @@ export const hostileApple: [string, AppleLies, string][] = [
   ['a padded serial number', { leaf: { serial: Buffer.from([0, 1]) } }, 'malformed'],
   ['one certificate', { chain: ([leaf]) => [leaf!] }, 'malformed'],
   ['the root in the chain', { chain: (chain) => [...chain, appleRoot.certificate] }, 'malformed'],
+  [
+    'a leaf right below the root',
+    {
+      leaf: { issuer: appleRoot.name, signer: appleRoot.key },
+      chain: ([leaf]) => [leaf!, appleRoot.certificate],
+    },
+    'chain_too_short',
+  ],
+  [
+    'a certificate above 8 KiB',
+    { nonceExtensions: (nonce) => [nonceExtension(nonce), { id: '1.2.3.4', value: Buffer.alloc(8_192) }] },
+    'malformed',
+  ],
   ['certificates in reverse', { chain: (chain) => chain.reverse() }, 'unknown_root'],
   ['2,000 certificates', { chain: ([leaf]) => Array(2_000).fill(leaf!.subarray(0, 4)) }, 'malformed'],
   ['bytes after the key', { trailing: Buffer.from([0]) }, 'malformed'],
@@ -162,6 +175,16 @@ export const hostileAndroid: [string, AndroidLies, string][] = [
     { hardware: (one) => one.delete(704), software: (one) => one.set(704, rootOfTrust(true, 0)) },
     'no_root_of_trust',
   ],
+  [
+    'a second root of trust, of the software',
+    { software: (one) => one.set(704, rootOfTrust(true, 0)) },
+    'no_root_of_trust',
+  ],
+  [
+    'an application that the hardware tells too',
+    { hardware: (one) => one.set(709, octets(sequence(set(), set()))) },
+    'no_application',
+  ],
   ['a BOOLEAN of 01', { hardware: (one) => one.set(704, rootOfTrust(1, 0)) }, 'malformed'],
   ['another package', { packages: ['com.example.evil'] }, 'wrong_app'],
   ['a second package', { packages: [androidApp.package_name, 'com.example.evil'] }, 'wrong_app'],
@@ -201,6 +224,19 @@ export const hostileAndroid: [string, AndroidLies, string][] = [
   ],
   ['a chain in reverse', { chain: (chain) => chain.reverse() }, 'no_key_description'],
   ['the leaf alone', { chain: ([leaf]) => [leaf!] }, 'chain_too_short'],
+  [
+    'a leaf right below the root',
+    {
+      leaf: { issuer: googleRoot.name, signer: googleRoot.key },
+      chain: ([leaf]) => [leaf!, googleRoot.certificate],
+    },
+    'chain_too_short',
+  ],
+  [
+    'a certificate above 8 KiB',
+    { leaf: { extensions: [described, { id: '1.2.3.4', value: Buffer.alloc(8_192) }] } },
+    'malformed',
+  ],
   ['a certificate left out', { chain: (chain) => [chain[0]!, ...chain.slice(2)] }, 'wrong_issuer'],
   ['a certificate twice', { chain: (chain) => [chain[0]!, chain[1]!, ...chain.slice(1)] }, 'wrong_issuer'],
   ['nine certificates', { chain: (chain) => [...chain, ...chain, ...chain].slice(0, 9) }, 'too_long'],

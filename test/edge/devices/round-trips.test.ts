@@ -109,4 +109,17 @@ describe.each(connectionKinds)('$kind', ({ isKept, variables }) => {
       expect(caller.connections).toBe(before)
     }
   })
+
+  it('looks at no header where neither the rule nor the handler asks for a device', async () => {
+    for (const send of [plain('/open/plain'), signed('/open/plain'), forged('/open/plain')]) {
+      const { answer, flights } = await flightsOf(send)
+      expect([answer.status, answer.json, flights]).toEqual([200, 'plain', []])
+    }
+    const idOf = async (target: string) => (await forged(target)()).headers.get('x-request-id')
+    const [silent, told] = [await idOf('/open/plain'), await idOf('/mine')]
+    const tells = (line: Record<string, unknown>, id: string | null) =>
+      line['request_id'] === id && line['message'] === 'the request has no attested device'
+    await stack.logged((line) => tells(line, told)) // lines of later requests come later
+    expect(stack.log.filter((line) => tells(line, silent))).toEqual([])
+  })
 })

@@ -73,6 +73,11 @@ export class OpenController {
   read(@OptionalUser() user: UserT | null) {
     return { user: user && { role: user.role, device: user.device } }
   }
+
+  @Get('plain')
+  plain() {
+    return 'plain'
+  }
 }
 
 @Controller('gated', { auth: { device: true } })
