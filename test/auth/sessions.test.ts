@@ -21,8 +21,10 @@ import { Audit } from '../../src/auth/audit/rows.ts'
 import { SigningKeys } from '../../src/auth/keys/rows.ts'
 import { Limits } from '../../src/auth/limits/rows.ts'
 import { OneTimeTokens } from '../../src/auth/mail/tokens.ts'
+import { AdministeredMfaController } from '../../src/auth/mfa/administration.ts'
 import { digestOf, newRecoveryCodes } from '../../src/auth/mfa/recovery.ts'
 import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
+import { SecondStep } from '../../src/auth/mfa/second-step.ts'
 import { newEnrolment, stepOf } from '../../src/auth/mfa/totp.ts'
 import { PasswordChecks } from '../../src/auth/passwords/checks.ts'
 import { hashPassword, isCurrent, isPassword, requirePasswordFits } from '../../src/auth/passwords/hash.ts'
@@ -36,6 +38,7 @@ import { SettingsRows } from '../../src/auth/settings/rows.ts'
 import { changesBetween } from '../../src/auth/shared/changes.ts'
 import { clientOf } from '../../src/auth/shared/client.ts'
 import { openCursor, sealCursor } from '../../src/auth/shared/cursor.ts'
+import { authError } from '../../src/auth/shared/errors.ts'
 import { requireMatch } from '../../src/auth/shared/precondition.ts'
 import { requireRecent } from '../../src/auth/shared/recent.ts'
 import { open, seal } from '../../src/auth/shared/seal.ts'
@@ -556,5 +559,66 @@ describe('9.7 attempts with a password', () => {
     } finally {
       await sql(`update auth.settings set document = '{}'`)
     }
+  })
+})
+
+describe('a user who changes while another request decides', () => {
+  it('of thirty upgrades of one guest at once, one wins', async () => {
+    await sql('update auth.users set email = null, is_anonymous = true where id = $1', [id])
+    const codes = await auth.atOnce('auth.users', async (n) => {
+      const upgraded = await users.upgrade(id, { email: `${n}.${id}@example.com`, isConfirmed: false, data: {} })
+      if (upgraded === 'not_anonymous') throw authError('not_anonymous')
+    })
+    expect(codes.filter((code) => code === 'done')).toHaveLength(1)
+    expect(codes.filter((code) => code === 'not_anonymous')).toHaveLength(29)
+  })
+
+  it('whose credentials were revoked, or who was disabled, has no session of a sign-in from before', async () => {
+    const user = await userOf()
+    expect(await request(() => users.signedIn(user))).toBe(true)
+    await sql(
+      `update auth.users set tokens_valid_after = date_trunc('milliseconds', clock_timestamp()) where id = $1`,
+      [id],
+    )
+    expect(await request(() => users.signedIn(user))).toBe(false)
+    const renewed = await userOf()
+    expect(await request(() => users.signedIn(renewed))).toBe(true)
+    await sql('update auth.users set disabled_at = now() where id = $1', [id])
+    expect(await request(() => users.signedIn(renewed))).toBe(false)
+  })
+})
+
+describe('a change of second factors', () => {
+  const secondStep = new SecondStep(challenges, factors, sessions, signIns)
+  const mfa = new AdministeredMfaController(
+    audit,
+    challenges,
+    factors,
+    limits,
+    notices,
+    recovery,
+    sessions,
+    settings,
+    users,
+  )
+
+  it('asks for a sign-in of the last ten minutes', async () => {
+    const ask = (secondsAgo: number) =>
+      codeOf(() => secondStep.requireProof(id), { sub: id, auth_time: Math.floor(Date.now() / 1000) - secondsAgo })
+    expect([await ask(0), await ask(590), await ask(610)]).toEqual(['done', 'done', 'recent_sign_in_required'])
+  })
+
+  it('by an administrator leaves no recovery code, and says how many sessions ended', async () => {
+    await request(() => recovery.renew(id))
+    expect(await request(() => recovery.countOf(id))).toMatchObject({ remaining: 10 })
+    expect(await request(() => mfa.reset(id, null, http, 'req_1'))).toEqual({
+      user_id: id,
+      removed: 0,
+      sessions_ended: 0,
+    })
+    expect(await request(() => recovery.countOf(id))).toBeNull()
+    expect(
+      await sql(`select event_type from stack.audit where target_id = $1 and event_type = 'mfa.reset'`, [id]),
+    ).toHaveLength(1)
   })
 })
