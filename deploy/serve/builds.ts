@@ -7,6 +7,7 @@ import type { BuildResult } from '../../build/options.ts'
 import { authTarget, projectTarget } from '../../build/targets.ts'
 import { stackFiles } from '../../local/files.ts'
 import type { DeclaredRole, Project } from '../../src/wire/project.ts'
+import { projectPaths } from '../../src/wire/project-paths.ts'
 import type { Bundles } from './generations.ts'
 
 /** The project does not build. */
@@ -30,19 +31,23 @@ export interface BuildInput {
 
 /** @throws BuildRefused, or an Error for a folder that holds no build. */
 export async function bundlesOf({ root, project, roles, built }: BuildInput): Promise<Bundles> {
-  const files = stackFiles(root)
   const auth = path.join(built ?? '', 'auth/out')
   if (built !== undefined) {
     requireBuild(built)
     if (fs.existsSync(path.join(auth, 'worker.js'))) return { backend: path.join(built, 'out'), auth }
   }
+  // not the folder of the local stack, whose auth worker has debug devices
+  const moduleFolder = path.join(root, projectPaths.generated, 'auth')
   const [backend, module] = await Promise.all([
     built === undefined ? buildCached(projectTarget(root, project, roles)) : undefined,
-    buildCached(authTarget(files.auth)),
+    buildCached(authTarget(moduleFolder)),
   ])
   if (backend && !backend.built) throw new BuildRefused(backend)
   if (!module.built) throw new BuildRefused(module)
-  return { backend: built === undefined ? files.backend : path.join(built, 'out'), auth: path.join(files.auth, 'out') }
+  return {
+    backend: built === undefined ? stackFiles(root).backend : path.join(built, 'out'),
+    auth: path.join(moduleFolder, 'out'),
+  }
 }
 
 /**
