@@ -26,6 +26,11 @@ export function webhooksIn(out: string): RouteTable['webhooks'] {
   return tableOf(out).webhooks
 }
 
+/** Whether the bundle of an auth worker enrols debug devices, whose keys prove nothing about a device. */
+export function hasDebugDevices(out: string): boolean {
+  return routesIn(out).some(({ path }) => path.startsWith('/auth/devices/debug'))
+}
+
 /** A bundle with the database driver exports the class of the pool. */
 export function needsPool(out: string): boolean {
   return fs.existsSync(path.join(out, 'driver.js'))

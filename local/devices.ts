@@ -5,7 +5,7 @@ import { connect } from './database.ts'
 export async function admitAllDevices(databaseUrl: string): Promise<void> {
   const client = await connect(databaseUrl)
   try {
-    await client.query(`insert into auth.device_environments values ('development'), ('debug') on conflict do nothing`)
+    await client.query(`insert into stack.device_environments values ('development'), ('debug') on conflict do nothing`)
   } finally {
     await client.end().catch(() => {})
   }

@@ -113,6 +113,7 @@ function refusalsOf({ gate, parameters, limit }: Route): ErrorCode[] {
     ...(gate.required || isAdministered ? (['unauthorized'] as const) : []),
     ...(asksForMore ? (['forbidden'] as const) : []),
     ...(gate.verifiedEmail ? (['email_not_verified'] as const) : []),
+    ...(gate.device ? (['device_required'] as const) : []),
     ...(takesBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(limit ? (['rate_limited'] as const) : []),
   ]

@@ -1,5 +1,6 @@
 /** Makes `.stack/openapi.json`: the route table as OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1). Pure. */
 import type { Parameter, Route, RouteTable } from '../../runtime/table.ts'
+import { deviceAssertionHeader, longestAssertion } from '../../src/wire/device-assertion.ts'
 import { errorCodes } from '../../src/wire/envelope.ts'
 import { type Descriptions, membersOf } from './descriptions.ts'
 import { componentPrefix, type Json } from './json.ts'
@@ -75,6 +76,15 @@ const serviceRole = { type: 'apiKey', in: 'header', name: 'apikey' }
 
 const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
 
+/** The header by which a route with `device` knows the device. */
+const deviceAssertion: Json = {
+  name: deviceAssertionHeader,
+  in: 'header',
+  required: true,
+  description: 'An attested device has signed this request: `v=1, k=…, t=…, n=…, apple=…` or `es256=…`.',
+  schema: { type: 'string', maxLength: longestAssertion },
+}
+
 const failure = { $ref: '#/components/responses/Error' }
 
 const envelope = {
@@ -121,6 +131,8 @@ function operation(
     const unread = { name, in: 'path', required: true, schema: { type: 'string' } }
     if (!listed.has(`path ${name}`)) listed.set(`path ${name}`, unread)
   }
+  const named = new Set([...listed.keys()].map((key) => key.toLowerCase()))
+  if (gate.device && !named.has(`header ${deviceAssertionHeader}`)) listed.set(deviceAssertionHeader, deviceAssertion)
   const body = parameters.find(({ from }) => from === 'body')
   const taken = body && (schemaOf(body, descriptions) ?? descriptions.bodies[index])
   const takesCaller = parameters.some(({ from }) => from === 'optionalUser')

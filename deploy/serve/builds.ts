@@ -31,22 +31,21 @@ export interface BuildInput {
 
 /** @throws BuildRefused, or an Error for a folder that holds no build. */
 export async function bundlesOf({ root, project, roles, built }: BuildInput): Promise<Bundles> {
-  const auth = path.join(built ?? '', 'auth/out')
   if (built !== undefined) {
     requireBuild(built)
+    const auth = path.join(built, 'auth/out')
     if (fs.existsSync(path.join(auth, 'worker.js'))) return { backend: path.join(built, 'out'), auth }
   }
-  // not the folder of the local stack, whose auth worker has debug devices
-  const moduleFolder = path.join(root, projectPaths.generated, 'auth')
+  const auth = path.join(root, projectPaths.generated, 'auth') // the folder of `stack start` holds one with debug devices
   const [backend, module] = await Promise.all([
     built === undefined ? buildCached(projectTarget(root, project, roles)) : undefined,
-    buildCached(authTarget(moduleFolder)),
+    buildCached(authTarget(auth)),
   ])
   if (backend && !backend.built) throw new BuildRefused(backend)
   if (!module.built) throw new BuildRefused(module)
   return {
     backend: built === undefined ? stackFiles(root).backend : path.join(built, 'out'),
-    auth: path.join(moduleFolder, 'out'),
+    auth: path.join(auth, 'out'),
   }
 }
 

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
-import { webhooksIn } from '../../local/bundle.ts'
+import { hasDebugDevices, webhooksIn } from '../../local/bundle.ts'
 import type { Crons } from '../../local/cron.ts'
 import { acquireLock, releaseLock } from '../../local/lock.ts'
 import { declareAll, whenAnswering } from '../../local/management.ts'
@@ -262,6 +262,7 @@ async function prepare(
     throw error
   })
   try {
+    if (hasDebugDevices(generation.outs.auth)) admitDebugDevices(options)
     const probe = await startProbe(generation, options)
     try {
       signal?.throwIfAborted()
@@ -286,6 +287,17 @@ async function prepare(
     generation.remove()
     throw error
   }
+}
+
+/**
+ * A build of `stack build --env <name> --out <folder>` may have debug devices, and the operator is told.
+ * @throws Error where the bundle was built here: another command has put one with debug devices in its place.
+ */
+function admitDebugDevices({ built, say }: ServeOptions): void {
+  if (built === undefined) {
+    throw new Error('another command has built the auth worker with debug devices at the same time: start again')
+  }
+  say(`the build in ${built} takes debug devices: a key of theirs proves nothing about a device`)
 }
 
 /** The key that the auth worker accepts now: a rotation may have ended the one that is bound (contract 9.15). */

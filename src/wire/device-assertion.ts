@@ -6,7 +6,7 @@ import { type DeviceFacts, pointBytes } from './devices.ts'
 export const deviceAssertionHeader = 'device-assertion'
 
 /** Longest value of the header in characters. An assertion of iOS 27 takes about 500. */
-const longestHeader = 1_200
+export const longestAssertion = 1_200
 
 /** Largest difference in seconds between the time of an assertion and the worker's clock. */
 export const assertionWindowSeconds = 60
@@ -35,7 +35,7 @@ const header =
 
 /** @param decode canonical base64url. @returns `undefined` for every other spelling, and for a header that stands twice. */
 export function readAssertion(value: string, decode: (text: string) => Bytes | undefined): DeviceAssertion | undefined {
-  const [, k, t, nonce, form, proof] = (value.length <= longestHeader && header.exec(value)) || []
+  const [, k, t, nonce, form, proof] = (value.length <= longestAssertion && header.exec(value)) || []
   if (k === undefined || nonce === undefined || proof === undefined) return undefined
   const point = decode(k)
   const bytes = decode(proof)

@@ -15,31 +15,31 @@ import {
   androidChain,
   appleAttestation,
   bootKey,
-  certificate,
   describing,
   iosApp,
-  keyDescription,
   newPair,
-  newRoot,
-  nonceExtension,
   pointOf,
   provisioning,
-  rootOfTrust,
   sha256,
-  usages,
 } from '../support/attestations.ts'
-import { element, integer, nothing, octets, sequence, set, tagged } from '../support/der.ts'
+import { element, integer, nothing, set } from '../support/der.ts'
+import {
+  appleRoot,
+  attestedPair,
+  challenge,
+  expired,
+  factoryRoot,
+  googleRoot,
+  hostileAndroid,
+  hostileApple,
+  selfSigned,
+  unmarked,
+} from '../support/hostile-attestations.ts'
 
 if (!attestationVectors) process.stderr.write('the attestations of devices are not here: their tests are skipped\n')
 
-const challenge = new Uint8Array(56).fill(9)
 const both: DeviceEnvironment[] = ['production', 'development']
 const day = 86_400_000
-const [appleRoot, googleRoot, factoryRoot] = [
-  newRoot(),
-  newRoot('A root of Android'),
-  newRoot('A root of factories', 'P-384', true),
-]
 
 /** Malformed input throws, and the enrolment refuses it. */
 async function verdict(verify: () => Promise<Attested | Refused>): Promise<string> {
@@ -96,95 +96,7 @@ describe('App Attest', () => {
     expect([await ofCategory(4), await ofCategory(), await ofCategory(3)]).toEqual(['ok', 'ok', 'wrong_category'])
   })
 
-  const [other, stranger] = [newPair(), newRoot('A stranger')]
-  const namesake = newRoot(appleRoot.name)
-  const hostile: [string, AppleLies, string][] = [
-    ['another app', { appId: 'ABCDE12345.com.example.evil' }, 'wrong_app'],
-    ['another challenge', { challenge: new Uint8Array(56) }, 'wrong_challenge'],
-    ['a counter above 0', { counter: 1 }, 'wrong_counter'],
-    ['another AAGUID', { aaguid: 'appattestdevelo' }, 'wrong_environment'],
-    ['the key of another credential', { cosePoint: pointOf(other) }, 'wrong_key'],
-    ['the id of another credential', { credentialId: sha256(pointOf(other)) }, 'wrong_key'],
-    [
-      'a swapped key in the leaf',
-      { leaf: { spki: other.publicKey.export({ type: 'spki', format: 'der' }) } },
-      'wrong_key',
-    ],
-    ['another format', { format: 'packed' }, 'malformed'],
-    ['no nonce', { nonceExtensions: () => [] }, 'wrong_challenge'],
-    ['the nonce twice', { nonceExtensions: (nonce) => [nonceExtension(nonce), nonceExtension(nonce)] }, 'malformed'],
-    [
-      'the nonce without its tag',
-      { nonceExtensions: (nonce) => [{ ...nonceExtension(nonce), value: sequence(octets(nonce)) }] },
-      'wrong_challenge',
-    ],
-    [
-      'the nonce beside another',
-      {
-        nonceExtensions: (nonce) => [
-          { ...nonceExtension(nonce), value: sequence(tagged(1, octets(nonce)), tagged(2, octets(nonce))) },
-        ],
-      },
-      'wrong_challenge',
-    ],
-    [
-      'a longer nonce',
-      {
-        nonceExtensions: (nonce) => [
-          { ...nonceExtension(nonce), value: sequence(tagged(1, octets(Buffer.concat([nonce, Buffer.from([0])])))) },
-        ],
-      },
-      'wrong_challenge',
-    ],
-    [
-      'bytes after the nonce',
-      {
-        nonceExtensions: (nonce) => [
-          { ...nonceExtension(nonce), value: Buffer.concat([nonceExtension(nonce).value, Buffer.from([0])]) },
-        ],
-      },
-      'malformed',
-    ],
-    ['an expired leaf', { leaf: { until: new Date(Date.now() - 1_000) } }, 'expired'],
-    ['a leaf of tomorrow', { leaf: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
-    ['an expired intermediate', { intermediate: { until: new Date(Date.now() - 1_000) } }, 'expired'],
-    ['an intermediate of tomorrow', { intermediate: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
-    [
-      'an intermediate that is no authority',
-      { intermediate: { isAuthority: false, keyUsage: usages.digitalSignature } },
-      'malformed',
-    ],
-    [
-      'an intermediate that may sign no certificate',
-      { intermediate: { keyUsage: usages.digitalSignature } },
-      'not_an_authority',
-    ],
-    ['a leaf that is an authority', { leaf: { isAuthority: true } }, 'leaf_is_authority'],
-    ['a leaf of another issuer', { leaf: { issuer: 'Another' } }, 'wrong_issuer'],
-    ['a leaf that it signed itself', { leaf: { signer: other } }, 'bad_signature'],
-    ['an unknown root', { intermediate: { issuer: stranger.name, signer: stranger.key } }, 'unknown_root'],
-    ['a namesake of the root', { intermediate: { signer: namesake.key } }, 'bad_signature'],
-    [
-      'an unknown critical extension',
-      { leaf: { extensions: [{ id: '1.2.3.4', value: nothing(), isCritical: true }] } },
-      'malformed',
-    ],
-    ['a certificate of version 1', { leaf: { version: 0 } }, 'malformed'],
-    ['a negative serial number', { leaf: { serial: Buffer.from([0x80, 1]) } }, 'malformed'],
-    ['a padded serial number', { leaf: { serial: Buffer.from([0, 1]) } }, 'malformed'],
-    ['one certificate', { chain: ([leaf]) => [leaf!] }, 'malformed'],
-    ['the root in the chain', { chain: (chain) => [...chain, appleRoot.certificate] }, 'malformed'],
-    ['certificates in reverse', { chain: (chain) => chain.reverse() }, 'unknown_root'],
-    ['2,000 certificates', { chain: ([leaf]) => Array(2_000).fill(leaf!.subarray(0, 4)) }, 'malformed'],
-    ['bytes after the key', { trailing: Buffer.from([0]) }, 'malformed'],
-    ['two maps of extensions', { extensions: new Map(), trailing: Buffer.from([0xa0]) }, 'malformed'],
-    [
-      'a category of another length',
-      { extensions: new Map([['apple_validation_category_01', Buffer.from([4])]]) },
-      'malformed',
-    ],
-  ]
-  it.each(hostile)('refuses %s', async (_title, lies, reason) => {
+  it.each(hostileApple)('refuses %s', async (_title, lies, reason) => {
     expect(await ofApple(lies)).toBe(reason)
   })
 
@@ -211,9 +123,6 @@ describe('Key Attestation', () => {
   })
 
   const strongBox: AndroidLies = { level: 2, issuer: { organization: 'StrongBox' } }
-  const selfSigned: AndroidLies = { hardware: (properties) => properties.set(704, rootOfTrust(true, 1)) }
-  const unmarked = { isAuthority: false, keyUsage: usages.digitalSignature } as const
-  const expired = { until: new Date(Date.now() - 1_000) }
   const old: AndroidLies = { isFactory: true, issuer: expired, middle: expired }
 
   it.each<[string, AndroidLies, AndroidApp]>([
@@ -251,92 +160,8 @@ describe('Key Attestation', () => {
     expect(await of(factoryRoot, { ...old, isFactory: false }, lenient)).toBe('expired')
   })
 
-  const [other, stranger, namesake] = [newPair(), newRoot('A stranger'), newRoot(googleRoot.name)]
-  const described = { id: describing, value: keyDescription(challenge) }
-  /** The attested key signs another leaf, which says what its holder likes. */
-  const extended = (chain: Buffer[], pair: ReturnType<typeof newPair>) => [
-    certificate({
-      subject: 'Forged',
-      issuer: 'Android Keystore Key',
-      key: other,
-      signer: pair,
-      extensions: [described],
-    }),
-    ...chain,
-  ]
-  const attested = newPair()
-  const hostile: [string, AndroidLies, string][] = [
-    ['another challenge', { challenge: new Uint8Array(56) }, 'wrong_challenge'],
-    ['a level of software', { level: 0 }, 'wrong_security_level'],
-    ['levels that differ', { level: 1, keyLevel: 2 }, 'wrong_security_level'],
-    ['StrongBox under a certificate of the TEE', { level: 2 }, 'wrong_security_level'],
-    ['an imported key', { hardware: (one) => one.set(702, integer(2)) }, 'key_imported'],
-    ['a key whose origin is not told', { hardware: (one) => one.delete(702) }, 'key_imported'],
-    ['an origin that the software tells', { software: (one) => one.set(702, integer(0)) }, 'key_imported'],
-    ['a key that decrypts', { hardware: (one) => one.set(1, set(integer(1), integer(2))) }, 'wrong_purpose'],
-    ['a key that only verifies', { hardware: (one) => one.set(1, set(integer(3))) }, 'wrong_purpose'],
-    ['a key of all applications', { hardware: (one) => one.set(600, nothing()) }, 'key_of_all_applications'],
-    [
-      'a key of all applications by software',
-      { software: (one) => one.set(600, nothing()) },
-      'key_of_all_applications',
-    ],
-    ['an unlocked bootloader', { hardware: (one) => one.set(704, rootOfTrust(false, 0)) }, 'bootloader_unlocked'],
-    ['a system that is not verified', { hardware: (one) => one.set(704, rootOfTrust(true, 2)) }, 'boot_not_verified'],
-    ['a boot that failed', { hardware: (one) => one.set(704, rootOfTrust(true, 3)) }, 'boot_not_verified'],
-    ['a boot key that is not listed', selfSigned, 'unknown_boot_key'],
-    ['no root of trust', { hardware: (one) => one.delete(704) }, 'no_root_of_trust'],
-    [
-      'a root of trust of the software',
-      { hardware: (one) => one.delete(704), software: (one) => one.set(704, rootOfTrust(true, 0)) },
-      'no_root_of_trust',
-    ],
-    ['a BOOLEAN of 01', { hardware: (one) => one.set(704, rootOfTrust(1, 0)) }, 'malformed'],
-    ['another package', { packages: ['com.example.evil'] }, 'wrong_app'],
-    ['a second package', { packages: [androidApp.package_name, 'com.example.evil'] }, 'wrong_app'],
-    ['no package', { packages: [] }, 'wrong_app'],
-    ['another signer', { signers: ['11'.repeat(32)] }, 'wrong_signer'],
-    ['a second signer', { signers: [...androidApp.signing_certificates_sha256, '11'.repeat(32)] }, 'wrong_signer'],
-    ['no signer', { signers: [] }, 'wrong_signer'],
-    ['no application', { software: (one) => one.delete(709) }, 'no_application'],
-    ['tags out of order', { ordered: (entries) => [...entries].reverse() }, 'malformed'],
-    ['a tag twice', { ordered: ([first, ...rest]) => [first!, first!, ...rest] }, 'malformed'],
-    ['no description', { describes: false }, 'no_key_description'],
-    ['a description that stands twice', { leaf: { extensions: [described, described] } }, 'malformed'],
-    ['a description on the issuer too', { issuer: { extensions: [provisioning, described] } }, 'extended_chain'],
-    ['a chain that the attested key extends', { chain: (chain) => extended(chain, attested) }, 'extended_chain'],
-    [
-      'a key of P-384',
-      { leaf: { spki: newPair('P-384').publicKey.export({ type: 'spki', format: 'der' }) } },
-      'wrong_key',
-    ],
-    ['an expired issuer', { issuer: expired }, 'expired'],
-    ['an issuer of tomorrow', { issuer: { from: new Date(Date.now() + day / 2) } }, 'not_yet_valid'],
-    ['a path that is too long', { middle: { pathLength: 0 } }, 'path_too_long'],
-    ['an issuer that is no authority', { issuer: unmarked }, 'not_an_authority'],
-    ['a negative serial number', { issuer: { serial: Buffer.from([0xff, 1]) } }, 'malformed'],
-    [
-      'an unknown root',
-      {
-        middle: { issuer: stranger.name, signer: stranger.key },
-        chain: (chain) => [...chain.slice(0, 3), stranger.certificate],
-      },
-      'unknown_root',
-    ],
-    [
-      'a namesake of the root',
-      { middle: { signer: namesake.key }, chain: (chain) => [...chain.slice(0, 3), namesake.certificate] },
-      'bad_signature',
-    ],
-    ['a chain in reverse', { chain: (chain) => chain.reverse() }, 'no_key_description'],
-    ['the leaf alone', { chain: ([leaf]) => [leaf!] }, 'chain_too_short'],
-    ['a certificate left out', { chain: (chain) => [chain[0]!, ...chain.slice(2)] }, 'wrong_issuer'],
-    ['a certificate twice', { chain: (chain) => [chain[0]!, chain[1]!, ...chain.slice(1)] }, 'wrong_issuer'],
-    ['nine certificates', { chain: (chain) => [...chain, ...chain, ...chain].slice(0, 9) }, 'too_long'],
-    ['certificates of 8 KiB', { chain: () => Array(8).fill(Buffer.alloc(8_000)) }, 'too_long'],
-  ]
-  it.each(hostile)('refuses %s', async (_title, lies, reason) => {
-    expect(await verdict(() => android(androidChain(googleRoot, challenge, lies, attested)))).toBe(reason)
+  it.each(hostileAndroid)('refuses %s', async (_title, lies, reason) => {
+    expect(await verdict(() => android(androidChain(googleRoot, challenge, lies, attestedPair)))).toBe(reason)
   })
 
   it('refuses the level that the settings leave out', async () => {
@@ -362,70 +187,8 @@ describe('Key Attestation', () => {
   })
 })
 
-/** A generator of numbers whose course a test can repeat (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let value = Math.imul(state ^ (state >>> 15), 1 | state)
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** Changes a byte, removes some, repeats some, or inserts some. */
-function damaged(bytes: Uint8Array<ArrayBuffer>, next: () => number): Uint8Array<ArrayBuffer> {
-  const at = Math.floor(next() * bytes.length)
-  const count = 1 + Math.floor(next() * 8)
-  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)]
-  switch (Math.floor(next() * 4)) {
-    case 0: {
-      const copy = new Uint8Array(bytes)
-      copy[at]! ^= 1 << Math.floor(next() * 8)
-      return copy
-    }
-    case 1:
-      return new Uint8Array(Buffer.concat([before, after.subarray(count)]))
-    case 2:
-      return new Uint8Array(Buffer.concat([before, after.subarray(0, count), after]))
-    default:
-      return new Uint8Array(Buffer.concat([before, Buffer.alloc(count, Math.floor(next() * 256)), after]))
-  }
-}
-
-describe('10,000 damaged inputs', () => {
-  it('of App Attest are refused, and none throws anything else', async () => {
-    const whole = appleAttestation(appleRoot, challenge)
-    // nothing signs the receipt here: only Apple could tell that it was changed
-    const receipt = Buffer.from(whole).indexOf('a receipt')
-    const next = random(1)
-    for (let index = 0; index < 5_000; index++) {
-      const input = damaged(whole, next)
-      const isReceiptAlone =
-        Buffer.from(input).equals(Buffer.from(whole)) || differsWithin(whole, input, receipt, receipt + 9)
-      if (!isReceiptAlone) expect(await verdict(() => apple(input))).not.toBe('ok')
-    }
-  }, 120_000)
-
-  it('of Key Attestation are refused, and none throws anything else', async () => {
-    const chain = androidChain(googleRoot, challenge)
-    const next = random(2)
-    for (let index = 0; index < 5_000; index++) {
-      const position = Math.floor(next() * chain.length)
-      const input = chain.with(position, damaged(chain[position]!, next))
-      if (input.some((one, at) => !Buffer.from(one).equals(chain[at]!)))
-        expect(await verdict(() => android(input))).not.toBe('ok')
-    }
-  }, 120_000)
-})
-
-function differsWithin(one: Uint8Array, other: Uint8Array, from: number, to: number): boolean {
-  if (one.length !== other.length) return false
-  return one.every((byte, index) => byte === other[index] || (index >= from && index < to))
-}
-
-describe('attestations of real devices', () => {
-  it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
+describe.runIf(attestationVectors)('attestations of real devices', () => {
+  it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const app: IosApp = { ...iosApp, app_ids: [vector.app_id] }
     const input = {
       attestation: fromBase64(vector.attestation),
@@ -447,7 +210,7 @@ describe('attestations of real devices', () => {
     }
   })
 
-  it.runIf(attestationVectors).each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
+  it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
     const app: AndroidApp = {
       ...androidApp,
       package_name: vector.package,

@@ -2,60 +2,24 @@
  * The database of the auth module without a worker: who may do what in it, and the functions that decide (contract 5.1, 5.3, 5.7, 9).
  * The migrations run in a real Postgres.
  */
-import * as fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { installKeys } from '../../local/logins.ts'
-import { migrate, setsOf } from '../../local/migrate.ts'
-import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import type pg from 'pg'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { signatureOf as sign, soon } from '../support/claims-signature.ts'
+import { claimsKey, type Login, useMigratedPostgres } from '../support/migrated-postgres.ts'
 
-const password = 'local'
-const claimsKey = 'the key of the claims'
-const logins = { stack_backend: 'a', stack_backend_service: 'b', stack_auth: 'c' }
-type Login = keyof typeof logins
 const roleOf: Record<Login, string> = {
   stack_backend: 'backend_authenticated',
   stack_backend_service: 'backend_service_role',
   stack_auth: 'auth_admin',
 }
 
-let postgres: Postgres
-let directory: string
-let owner: pg.Client
-
-const urlOf = (login: string, secret: string) => `postgresql://${login}:${secret}@127.0.0.1:${postgres.port}/postgres`
-const sql = async <T = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> =>
-  (await owner.query(text, values)).rows
-
-beforeAll(async () => {
-  directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
-  postgres = await startPostgres({ directory, password })
-  const url = urlOf('postgres', password)
-  await migrate(url, setsOf(path.join(directory, 'project')))
-  owner = new pg.Client(url)
-  await owner.connect()
-  await installKeys(url, { claimsKey, passwords: logins })
-})
-afterAll(async () => {
-  for (const client of [owner, ...clients.values()]) await client?.end()
-  await postgres?.stop()
-  fs.rmSync(directory, { recursive: true, force: true })
-})
+const { sql, connect } = useMigratedPostgres()
 
 const clients = new Map<Login, pg.Client>()
 
-async function clientOf(login: Login): Promise<pg.Client> {
-  const client = new pg.Client(urlOf(login, logins[login]))
-  await client.connect()
-  return client
-}
-
 /** Runs work as a login that has become its role, in a transaction that is rolled back. */
 async function as<T>(login: Login, work: (client: pg.Client) => Promise<T>, role = roleOf[login]): Promise<T> {
-  const client = clients.get(login) ?? (await clientOf(login))
+  const client = clients.get(login) ?? (await connect(login))
   clients.set(login, client)
   await client.query(`begin; set local role ${role}`)
   try {
@@ -101,7 +65,7 @@ describe('5.1 the roles of the database', () => {
     ])
   })
 
-  it.each(Object.keys(logins) as Login[])('%s by itself reads no table of the module', async (login) => {
+  it.each(Object.keys(roleOf) as Login[])('%s by itself reads no table of the module', async (login) => {
     const read = as(login, (client) => client.query('select from auth.users'), login)
     expect(await codeOf(read)).toBe('42501')
   })
@@ -146,7 +110,6 @@ describe('5.1, 5.7 grants', () => {
         from pg_class where relkind in ('r', 'v', 'm', 'S') and relnamespace::regnamespace::text in ('auth', 'stack', 'webhooks')`),
     ).toEqual(
       [
-        ['auth.device_environments', 'references, select', 'auth_admin'],
         ['auth.role_permissions', 'delete, insert, select, update'],
         ['auth.roles', 'delete, insert, select, update'],
         ['auth.sessions', 'delete, select'],
@@ -154,6 +117,7 @@ describe('5.1, 5.7 grants', () => {
         ['auth.user_roles', 'delete, insert, select, update'],
         ['auth.users', 'delete, insert, select, update'],
         ['stack.audit', 'insert, select', 'auth_admin'],
+        ['stack.device_environments', 'select', 'auth_admin'],
         ['stack.migrations', 'select', 'auth_admin'],
         ['webhooks.deliveries', 'delete, insert, select, update', 'backend_service_role', 'auth_admin select, '],
         ['webhooks.seen', 'delete, insert, select, update'],
@@ -221,7 +185,7 @@ describe('5.1, 5.7 grants', () => {
     expect(
       await sql(`select oid::regclass::text as table from pg_class where relkind = 'r' and not relrowsecurity
         and relnamespace::regnamespace::text = 'auth'`),
-    ).toEqual([{ table: 'auth.device_environments' }]) // the owner's list of worlds: it tells of no user
+    ).toEqual([])
     expect(
       await sql(
         `select polrelid::regclass::text as table, polroles::regrole[]::text as roles from pg_policy order by 1`,
@@ -293,43 +257,43 @@ describe('5.3 claims', () => {
 
   it('are believed under each key that is accepted, and refused once it has ended', async () => {
     const rotated = 'the key of a rotation'
-    await owner.query('begin')
+    await sql('begin')
     try {
       const pad = (byte: number) => Buffer.alloc(64, rotated.padEnd(64, '\0')).map((one: number) => one ^ byte)
-      await owner.query('set local role auth_admin')
-      await owner.query(
+      await sql('set local role auth_admin')
+      await sql(
         `insert into auth.claims_keys (id, inner_pad, outer_pad, sealed) values ('clk_' || repeat('0', 26), $1, $2, 'x')`,
         [pad(0x36), pad(0x5c)],
       )
       const believed = async (key: string) => {
         const text = JSON.stringify(mine)
-        await owner.query(
-          `select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`,
-          [text, signatureOf(text, soon(), key)],
-        )
-        await owner.query('savepoint tried')
-        const code = await codeOf(owner.query('select auth.jwt()'))
-        await owner.query('rollback to tried')
+        await sql(`select set_config('request.jwt.claims', $1, true), set_config('request.jwt.signature', $2, true)`, [
+          text,
+          signatureOf(text, soon(), key),
+        ])
+        await sql('savepoint tried')
+        const code = await codeOf(sql('select auth.jwt()'))
+        await sql('rollback to tried')
         return code
       }
       expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', 'allowed'])
-      await owner.query(`update auth.claims_keys set accepted_until = now() where id = 'binding'`)
+      await sql(`update auth.claims_keys set accepted_until = now() where id = 'binding'`)
       expect([await believed(rotated), await believed(claimsKey)]).toEqual(['allowed', '28000'])
     } finally {
-      await owner.query('rollback')
+      await sql('rollback')
     }
   })
 
   it('are refused while the database has no key', async () => {
-    await owner.query('begin')
+    await sql('begin')
     try {
-      await owner.query('set local role auth_admin')
-      await owner.query('delete from auth.claims_keys')
-      await owner.query(`select set_config('request.jwt.claims', '{"sub":"usr_1"}', true)`)
-      await owner.query(`select set_config('request.jwt.signature', '', true)`)
-      expect(await codeOf(owner.query('select auth.jwt()'))).toBe('28000')
+      await sql('set local role auth_admin')
+      await sql('delete from auth.claims_keys')
+      await sql(`select set_config('request.jwt.claims', '{"sub":"usr_1"}', true)`)
+      await sql(`select set_config('request.jwt.signature', '', true)`)
+      expect(await codeOf(sql('select auth.jwt()'))).toBe('28000')
     } finally {
-      await owner.query('rollback')
+      await sql('rollback')
     }
   })
 })
@@ -442,7 +406,12 @@ describe('what the tables refuse', () => {
      values ('${id}', '${userId}', 'webauthn', '${status}', now(), '${credential}', 'k', 0, 'example.com', '{}', '', false, false, true)`
   const session = (columns: string, values: string) =>
     `insert into auth.sessions (id, user_id, expires_at, ${columns}) values ('ses_x', 'usr_t', now(), ${values})`
+  const template = (values: string) =>
+    `insert into auth.project_templates (key, channel, subject, body, variables) values (${values}, 'x', '[]')`
   const hash = (phc: string) => `insert into auth.password_credentials (user_id, phc) values ('usr_t', '${phc}')`
+  const handoff = (person: string, userId = 'null') =>
+    `insert into auth.handoff_codes (code_digest, provider, client_key, app_challenge, expires_at, person, link_user_id)
+     values ('d', 'google', 'web', 'c', now(), ${person}, ${userId})`
 
   const check = '23514'
   const unique = '23505'
@@ -511,10 +480,23 @@ describe('what the tables refuse', () => {
       unique,
     ],
     'an ID token twice': [`insert into auth.used_id_tokens (digest, expires_at) values ('d', now())`, unique],
+    'a consent that another party has given': [
+      `insert into auth.consents (user_id, document, version, source) values ('usr_t', 'terms', '1', 'operator')`,
+      check,
+    ],
+    'a hand-off code of no person': [handoff(`'[]'`), check],
     'a secret whose name no code can read': [
       `insert into auth.vault_entries (name, sealed) values ('a-b', 'x')`,
       check,
     ],
+    'a message with an unknown status': [
+      `insert into auth.outbox (id, template, recipient, status) values ('msg_${'0'.repeat(26)}', 'a', 'a@example.com', 'lost')`,
+      check,
+    ],
+    'a template of a mail without a subject': [template(`'a', 'email', null`), check],
+    'a template of a text message with a subject': [template(`'a', 'sms', 'x'`), check],
+    'a template of another channel': [template(`'a', 'fax', null`), check],
+    'a template with the name of a member of every object': [template(`'__proto__', 'sms', null`), check],
   }
 
   it.each(Object.keys(refused))('%s', async (what) => {
@@ -533,8 +515,26 @@ describe('what the tables refuse', () => {
   it('everything of a user goes with the user', async () => {
     await sql(user('v'))
     await sql(`insert into auth.sessions (id, user_id, expires_at) values ('ses_v', 'usr_v', now())`)
+    await sql(
+      `insert into auth.outbox (id, template, recipient, user_id) values ('msg_${'1'.repeat(26)}', 'a', 'v@example.com', 'usr_v')`,
+    )
+    await sql(`insert into auth.one_time_tokens (token_digest, code_digest, purpose, user_id, target, expires_at, code_expires_at)
+      values ('v', 'v', 'reset_password', 'usr_v', 'v@example.com', now(), now())`)
+    await sql(handoff(`'{}'`, `'usr_v'`))
     await sql(`delete from auth.users where id = 'usr_v'`)
-    expect(await sql(`select from auth.sessions where id = 'ses_v'`)).toEqual([])
+    expect([
+      await sql(`select from auth.sessions where id = 'ses_v'`),
+      await sql(`select from auth.outbox where recipient = 'v@example.com'`),
+      await sql(`select from auth.one_time_tokens where target = 'v@example.com'`),
+      await sql('select from auth.handoff_codes'),
+    ]).toEqual([[], [], [], []])
+  })
+
+  it('revisions of templates never repeat', async () => {
+    const revisions = await sql<{ revision: string }>(
+      `select nextval('auth.template_revisions') as revision from generate_series(1, 100)`,
+    )
+    expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(100)
   })
 
   it('waiting sign-ins and challenges last for minutes', async () => {
@@ -564,7 +564,7 @@ describe('5.7 a login that was spoilt', () => {
       await client.query('select auth.repair_logins()')
       await client.query('commit')
     })
-    const client = await clientOf('stack_backend')
+    const client = await connect('stack_backend')
     const { rows } = await client.query(
       `select current_setting('search_path') as path, current_setting('statement_timeout') as time`,
     )

@@ -108,6 +108,12 @@ describe('a value', () => {
   })
 })
 
+it('the frame of a mail shows the name of the site and its support as text', () => {
+  const frame = (site_name: string, support_email: string) =>
+    structure(fill(mail({ body: '<p>x</p>' }), { site_name, support_email }).html)
+  for (const value of hostile) expect([value, frame(value, value)]).toEqual([value, frame('Shop', 'help@example.com')])
+})
+
 describe('the text of a mail', () => {
   it.each([
     ['<p>a\n b</p><p>c<br>d</p>', 'a b\n\nc\nd'],

@@ -25,6 +25,7 @@ import { digestOf, newRecoveryCodes } from '../../src/auth/mfa/recovery.ts'
 import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
 import { newEnrolment, stepOf } from '../../src/auth/mfa/totp.ts'
 import { hashPassword, isCurrent, isPassword, requirePasswordFits } from '../../src/auth/passwords/hash.ts'
+import { isSame } from '../../src/auth/passwords/phc.ts'
 import { Passwords } from '../../src/auth/passwords/rows.ts'
 import { RefreshController, SessionsController } from '../../src/auth/sessions/routes.ts'
 import { Sessions } from '../../src/auth/sessions/rows.ts'
@@ -335,6 +336,20 @@ describe('a password', () => {
     await request(() => passwords.set(id, '$argon2id$1'))
     expect(await request(() => passwords.replace(id, '$argon2id$2', '$argon2id$3'))).toBe(false)
     expect(await request(() => passwords.replace(id, '$argon2id$1', '$argon2id$3'))).toBe(true)
+  })
+
+  it('is set in place of another, and removed with no other', async () => {
+    await sql(`insert into auth.users (id) values ('usr_other') on conflict do nothing`)
+    for (const phc of ['$argon2id$1', '$argon2id$2']) await request(() => passwords.set(id, phc))
+    await request(() => passwords.set('usr_other', '$argon2id$1'))
+    await request(() => passwords.remove('usr_other'))
+    const kept = await sql(`select phc from auth.password_credentials where user_id = any ($1)`, [[id, 'usr_other']])
+    expect(kept).toEqual([{ phc: '$argon2id$2' }])
+  })
+
+  it('whose hash has another length is another one, and no fault', () => {
+    const bytes = new Uint8Array([1, 2])
+    expect([isSame(bytes, bytes.slice()), isSame(bytes, bytes.slice(0, 1))]).toEqual([true, false])
   })
 })
 

@@ -85,6 +85,8 @@ describe('4.1 what a rule says', () => {
     [`{ role: 'staff', permission: 'orders.read' }`, { required: true, role: 'staff', permission: 'orders.read' }],
     ['{ verifiedEmail: true }', { required: true, verifiedEmail: true }],
     ['{ verifiedEmail: false }', { required: true }],
+    ['{ device: true }', { required: true, device: true }],
+    [`{ device: 'once', role: 'staff' }`, { required: true, role: 'staff', device: 'once' }],
     ['{ serviceRole: true }', { required: true, serviceRole: true }],
     [`{ serviceRole: 'key' }`, { required: true, serviceRole: 'key' }],
     [`{ serviceRole: 'other' }`, { required: true }],
@@ -106,6 +108,11 @@ describe('a rule that is refused', () => {
     [`{ required: false, permission: 'orders.read' }`, ['gate-never-admits-anonymous']],
     ['{ required: false, verifiedEmail: true }', ['gate-never-admits-anonymous']],
     ['{ required: false, verifiedEmail: false }', []],
+    ['{ required: false, device: true }', ['gate-never-admits-anonymous']],
+    [`{ required: false, device: 'once' }`, ['gate-never-admits-anonymous']],
+    ['{ device: false }', ['option-malformed']],
+    [`{ device: 'twice' }`, ['option-malformed']],
+    [`{ device: 'once', verifiedEmail: true }`, []],
     [`{ role: 'staff', permission: 'orders.read', verifiedEmail: true }`, []],
   ]
 

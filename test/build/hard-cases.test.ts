@@ -253,6 +253,10 @@ describe('what would not start, or not be served, is refused', () => {
     ['a decorator behind a comma', '', `@(0, Get('z')) z() { return 1 }`, 'decorator-as-value'],
     ['a decorator behind a cast', '', `@(Get('z') as any) z() { return 1 }`, 'decorator-as-value'],
     ['a decorator behind a condition', '', `@(1 > 0 ? Get('z') : Get('y')) z() { return 1 }`, 'decorator-as-value'],
+    ['options in a computed spread', '', `@Get('z', { ...Object(Math.random()) }) z() {}`, 'option-not-constant'],
+    ['a status that is no whole number', '', `@Get('z', { status: 200.5 }) z() {}`, 'option-malformed'],
+    ['a text as a schema', '', `@Post() z(@Body('text') body: unknown) { return body }`, 'schema-not-standard'],
+    ['a list as a schema', '', `@Post() z(@Body([1]) body: unknown) { return body }`, 'schema-not-standard'],
     [
       'the SDK as it runs',
       `export const sdk = () => import('@stack/backend')`,
@@ -272,6 +276,33 @@ export class A0 {}
     expect(refusals.filter(({ severity }) => severity === 'error').map((one) => one.slug)).toContain(slug)
     for (const { place } of refusals) expect(Number.isInteger(place.line) && Number.isInteger(place.column)).toBe(true)
   })
+})
+
+it.each([
+  ['the secret itself', `'bm90LWEtcmVhbC1zZWNyZXQ'`],
+  ['the secret as a name', `{ env: 'whsec_bm90LWEtcmVhbC1zZWNyZXQ' }`],
+  ['the previous secret as a name', `{ env: 'A', previous: 'whsec_bm90LWEtcmVhbC1zZWNyZXQ' }`],
+  ['the token as a name', `{ env: 'A', verify: 'whsec_bm90LWEtcmVhbC1zZWNyZXQ' }`],
+])('7.4 %s does not stand in a source', async (_what, secret) => {
+  const root = temporaryProject({
+    'src/app.module.ts': `import { Module, On, Webhook } from '@stack/backend'
+@Webhook({ name: 'w', provider: 'meta', secret: ${secret} }) export class W { @On('page.feed') on() {} }
+@Module({ providers: [W] }) export class AppModule {}`,
+  })
+  const { refusals } = await buildProject(root)
+  expect(refusals.map(({ slug }) => slug)).toEqual(['webhook-secret-inline'])
+})
+
+it('8.1 a module whose syntax is wrong leaves the classes of other files unjudged', async () => {
+  const root = temporaryProject({
+    'src/app.module.ts': `import { Module } from '@stack/backend'
+import { A } from './a'
+@Module({ controllers: [A }) export class AppModule {}`,
+    'src/a.ts': `import { Controller, Get } from '@stack/backend'
+@Controller('/a') export class A { @Get() x() { return 1 } }`,
+  })
+  const { refusals } = await buildProject(root)
+  expect(new Set(refusals.map(({ slug }) => slug))).toEqual(new Set(['syntax-error']))
 })
 
 describe('a fix that is not certain is not made', () => {

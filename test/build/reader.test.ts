@@ -180,6 +180,16 @@ describe('a decorator that the file does not know', () => {
     expect(refusals[0]?.fix).toContain(fix)
   })
 
+  it('of the project, by the name of a route’s, is refused on a class that no module lists yet', async () => {
+    const source = `${sdk('Controller, Module')}import { Get } from './own'
+@Controller('a') export class A { @Get() x() {} }${root('{}')}`
+    const { refusals } = await judged({
+      'src/app.module.ts': source,
+      'src/own.ts': 'export const Get = () => () => {}',
+    })
+    expect(refusals.map(({ slug }) => slug)).toContain('decorator-foreign')
+  })
+
   it('of a server framework under another name is refused on a class that no module lists', async () => {
     const body = `@Serves() export class A {}${root('{}')}`
     const files = {

@@ -46,6 +46,11 @@ describe('4.1 what claims alone can refuse', () => {
       [...Array(5).fill('email_not_verified'), 'enters'],
     ],
     [
+      '4.5 open but a device, which no anonymous request has',
+      { required: false, device: true },
+      [...Array(3).fill('device_required'), ...Array(3).fill('enters')],
+    ],
+    [
       '4.5 open but a role',
       { required: false, role: 'staff' },
       ['forbidden', 'forbidden', 'forbidden', 'enters', 'enters', 'enters'],

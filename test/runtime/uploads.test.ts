@@ -173,6 +173,37 @@ describe('bodies in flight', () => {
     expect((await kept).bytes.length).toBe(2 * 64 * 1024)
   })
 
+  it('one that stalls gives way before a larger one that goes on arriving', async () => {
+    const hold = deliveries()
+    const [large, stalling, newcomer] = [upload(), upload(), upload()]
+    const kept = hold(large.request, undefined)
+    const outcome = settledLater(hold(stalling.request, undefined))
+    large.send(30 * mebibyte)
+    stalling.send(20 * mebibyte)
+    for (let second = 0; second < 3; second++) {
+      await turn()
+      vi.advanceTimersByTime(1_000)
+      large.send(64 * 1024)
+    }
+    const taken = hold(newcomer.request, undefined)
+    newcomer.send(15 * mebibyte)
+    newcomer.end()
+    expect((await taken).bytes.length).toBe(15 * mebibyte)
+    expect([await outcome(), large.isCancelled()]).toEqual([503, false])
+    large.end()
+    expect((await kept).bytes.length).toBe(30 * mebibyte + 3 * 64 * 1024)
+  })
+
+  it('a fast upload that is larger than all others gives way itself', async () => {
+    const hold = deliveries()
+    const [first, second] = [upload(), upload()]
+    const [one, other] = [hold(first.request, undefined), hold(second.request, undefined)]
+    first.send(24 * mebibyte)
+    expect(await settled(one)).toBe('waiting')
+    second.send(40 * mebibyte + 1)
+    expect([await settled(other), await settled(one), first.isCancelled()]).toEqual(['503', 'waiting', false])
+  })
+
   it('a fast upload that takes what there is gives way too: the largest, to a smaller one', async () => {
     const hold = deliveries()
     const greedy = upload()

@@ -3,17 +3,12 @@
  * replaces the decorators, which no built worker executes: `vi.mock('@stack/backend', withoutDecorators)`.
  */
 import { timingSafeEqual } from 'node:crypto'
-import * as fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
-import { installKeys } from '../../local/logins.ts'
-import { migrate, setsOf } from '../../local/migrate.ts'
-import { type Postgres, startPostgres } from '../../local/postgres.ts'
+import type pg from 'pg'
+import { beforeAll } from 'vitest'
 import { HttpError } from '../../src/sdk/errors.ts'
 import { type RequestScope, type Row, scope } from '../../src/sdk/scope.ts'
 import { signatureOf } from './claims-signature.ts'
+import { claimsKey, useMigratedPostgres } from './migrated-postgres.ts'
 
 const decorators =
   'Injectable Controller Module Cron Get Post Put Delete Patch Body Param Query Header Req RequestId User OptionalUser Client'.split(
@@ -26,9 +21,6 @@ export async function withoutDecorators(original: () => Promise<unknown>): Promi
   return { ...((await original()) as object), ...Object.fromEntries(decorators.map((name) => [name, nothing])) }
 }
 
-const password = 'local'
-const claimsKey = 'the key of the claims'
-const logins = { stack_backend: 'a', stack_backend_service: 'b', stack_auth: 'c' }
 /** 32 bytes in base64url. */
 const key = (letter: string) => Buffer.alloc(32, letter).toString('base64url')
 
@@ -41,40 +33,27 @@ export interface AuthModule {
   request<T>(work: () => Promise<T>, claims?: object): Promise<T>
   /** The code of the error that a request throws or returns, or `done`. */
   codeOf(work: () => Promise<unknown>, claims?: object): Promise<string>
+  /**
+   * Runs thirty requests at once. Each of them waits where it first writes to the table, so that none reads what another one has written,
+   * unless a lock keeps it from reading. @returns their codes.
+   */
+  atOnce(table: string, work: (n: number) => Promise<unknown>): Promise<string[]>
+  /** Runs work thirty times at once. Its connections are open before: else the first run would end before the others begin. */
+  thirty<T>(work: (index: number) => Promise<T>): Promise<T[]>
 }
 
 /** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
 export function useAuthModule(): AuthModule {
-  let postgres: Postgres
-  let directory: string
-  let owner: pg.Client
+  const postgres = useMigratedPostgres()
   const idle: Record<string, pg.Client[]> = { caller: [], service: [] }
 
-  const urlOf = (login: string, secret: string) => `postgresql://${login}:${secret}@127.0.0.1:${postgres.port}/postgres`
-
-  beforeAll(async () => {
+  beforeAll(() => {
     const subtle = crypto.subtle as unknown as Record<string, unknown>
     subtle['timingSafeEqual'] = (one: Uint8Array, other: Uint8Array) => timingSafeEqual(one, other)
-    directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stack-test-'))
-    postgres = await startPostgres({ directory, password })
-    const url = urlOf('postgres', password)
-    await migrate(url, setsOf(path.join(directory, 'project')))
-    owner = new pg.Client(url)
-    await owner.connect()
-    await installKeys(url, { claimsKey, passwords: logins })
-  })
-  afterAll(async () => {
-    for (const client of [owner, ...Object.values(idle).flat()]) await client?.end()
-    await postgres?.stop()
-    fs.rmSync(directory, { recursive: true, force: true })
   })
 
   async function begin(kind: 'caller' | 'service', claims: object | undefined): Promise<pg.Client> {
-    let client = idle[kind]!.pop()
-    if (!client) {
-      client = new pg.Client(kind === 'caller' ? urlOf('stack_backend', 'a') : urlOf('stack_auth', 'c'))
-      await client.connect()
-    }
+    const client = idle[kind]!.pop() ?? (await postgres.connect(kind === 'caller' ? 'stack_backend' : 'stack_auth'))
     const text = JSON.stringify(claims ?? {})
     await client.query(`begin; set local role ${kind === 'caller' ? 'backend_authenticated' : 'auth_admin'}`)
     await client.query(
@@ -123,7 +102,7 @@ export function useAuthModule(): AuthModule {
       STACK_URL: 'https://stack.example',
       AUTH_AUDIENCE: 'stack',
     },
-    sql: async <T>(text: string, values: unknown[] = []) => (await owner.query(text, values)).rows as T[],
+    sql: postgres.sql,
     request(work, claims) {
       const caller = transaction('caller', claims)
       const service = transaction('service', claims)
@@ -151,6 +130,28 @@ export function useAuthModule(): AuthModule {
       if (result instanceof HttpError) return result.code
       if (result instanceof Error) throw result
       return 'done'
+    },
+    async atOnce(table, work) {
+      const times = 30
+      let ended = 0
+      await postgres.sql(`begin; lock table ${table} in share row exclusive mode`)
+      const codes = Promise.all(
+        Array.from({ length: times }, (_, n) => module.codeOf(() => work(n)).finally(() => ended++)),
+      )
+      codes.catch(() => {}) // it is awaited below
+      const waiting = async () =>
+        (await postgres.sql<{ count: number }>('select count(*)::int as count from pg_locks where not granted'))[0]!
+          .count
+      while (ended + (await waiting()) < times) await new Promise((resolve) => setTimeout(resolve, 10))
+      await postgres.sql('commit')
+      return codes
+    },
+    async thirty(work) {
+      const all = Array.from({ length: 30 }, (_, index) => index)
+      const clients = await Promise.all(all.map(() => begin('service', undefined)))
+      await Promise.all(clients.map((one) => one.query('rollback')))
+      idle['service']!.push(...clients)
+      return Promise.all(all.map(work))
     },
   }
   return module

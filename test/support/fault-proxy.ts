@@ -2,7 +2,7 @@
 import net from 'node:net'
 
 /** The phases of a connection in order, by what the worker sends next. */
-type Phase = 'start-up' | 'password' | 'bind' | 'statement' | 'commit' | 'return'
+export type Phase = 'start-up' | 'password' | 'bind' | 'statement' | 'commit' | 'return'
 
 export interface Fault {
   at: Phase
@@ -26,6 +26,8 @@ export class FaultProxy {
   port = 0
   /** Number of connections accepted so far. */
   connections = 0
+  /** What the worker has sent so far and awaits one answer for: each is one round trip to Postgres. */
+  readonly flights: Phase[] = []
   #upstreamPort: () => number
   #server = net.createServer({ noDelay: true }, (client) => this.#accept(client))
   /** Every open socket, and whether a fault holds its connection. */
@@ -55,6 +57,11 @@ export class FaultProxy {
       this.#server.close(() => resolve())
       for (const socket of this.#open.keys()) socket.destroy()
     })
+  }
+
+  /** Number of connections that are open. */
+  get open(): number {
+    return this.#open.size / 2
   }
 
   /** Closes the connections that the pool keeps open. Those that a fault holds stay. */
@@ -102,7 +109,8 @@ export class FaultProxy {
       })
     }
     client.on('data', (data: Buffer) => {
-      for (const { phase, bytes } of phaseOf(data)) {
+      for (const { phase, bytes, endsFlight } of phaseOf(data)) {
+        if (endsFlight) this.flights.push(phase)
         const write = () => upstream.write(bytes)
         const due = held || this.#waiting[0]?.fault.at !== phase ? undefined : this.#waiting.shift()
         if (due?.fault.when === 'before') strike(due, write)
@@ -127,7 +135,7 @@ function phases() {
   let isStarted = false
   /** The phase of the batch of messages that has begun and not ended. */
   let flight: Phase | undefined
-  return function* (data: Buffer): Generator<{ phase: Phase; bytes: Buffer }> {
+  return function* (data: Buffer): Generator<{ phase: Phase; bytes: Buffer; endsFlight: boolean }> {
     rest = Buffer.concat([rest, data])
     for (;;) {
       // The first message of the protocol has no type byte.
@@ -140,13 +148,14 @@ function phases() {
       rest = rest.subarray(length)
       isStarted = true
       if (type === '' || type === 'p') {
-        yield { phase: type === 'p' ? 'password' : 'start-up', bytes }
+        yield { phase: type === 'p' ? 'password' : 'start-up', bytes, endsFlight: true }
         continue
       }
       // In a Parse message the text follows the statement's name, which is empty here.
       flight ??= phaseOfFlight(bytes.toString('latin1', type === 'Q' ? 5 : 6))
-      yield { phase: flight, bytes }
-      if (type === 'S' || type === 'Q') flight = undefined
+      const endsFlight = type === 'S' || type === 'Q'
+      yield { phase: flight, bytes, endsFlight }
+      if (endsFlight) flight = undefined
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Requests that no honest client sends, made of the documented example of each operation by a generator with a seed. */
 import { documentedOperation } from './document.ts'
+import { createRandom } from './random.ts'
 import type { Operation } from './surface.ts'
 
 export interface HostileInput {
@@ -9,17 +10,6 @@ export interface HostileInput {
   target: string
   headers: [name: string, value: string][]
   body: Buffer
-}
-
-/** Numbers between 0 and 1, the same for the same seed (the generator mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** JSON texts that take the place of a value, among them some that `JSON.stringify` never writes. */

@@ -27,12 +27,7 @@ export const allOperations: Operation[] = Object.entries(operations).flatMap(([f
 
 const isAdministered = (path: string) => /^\/(?:v1\/management|admin)\//.test(path)
 
-/** The rotation of the service-role key comes last, because every other row is sent with that key. */
-const isLast = ({ name }: Operation) => name === 'keys.rotateServiceRole'
-
-export const administered = allOperations
-  .filter(({ path }) => isAdministered(path))
-  .sort((one, other) => Number(isLast(one)) - Number(isLast(other)))
+export const administered = allOperations.filter(({ path }) => isAdministered(path))
 
 /** The operations of the accounts themselves. `test/support/account-flows.ts` has their rows. */
 export const ownOperations = allOperations.filter(({ path }) => !isAdministered(path))

@@ -22,6 +22,9 @@ const longestMs = 240_000
 /** Messages of a stack or a build that does not start because the changed text cannot be read. */
 const unreadable = /Transform failed|Build failed|the project was refused|syntax error|SyntaxError|does not parse/
 
+/** Controllers have decorators of parameters, which esbuild reads in this form alone. */
+const tsconfigRaw = { compilerOptions: { experimentalDecorators: true } }
+
 /** @param sound tests that were found to pass without a change: it grows. */
 export async function outcomeOf(
   { tests }: Room,
@@ -82,7 +85,7 @@ function failed({ file }: TestChoice, { test, message }: Answer & { outcome: 'fa
 async function syntaxFault(file: string): Promise<string | undefined> {
   if (!file.endsWith('.ts')) return undefined
   try {
-    await transform(fs.readFileSync(file, 'utf8'), { loader: 'ts' })
+    await transform(fs.readFileSync(file, 'utf8'), { loader: 'ts', tsconfigRaw })
     return undefined
   } catch (error) {
     return (error as Error).message

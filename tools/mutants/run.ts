@@ -1,8 +1,4 @@
-/**
- * Makes small hostile changes to the code, one at a time, and tells which of them no test notices.
- *
- * Usage: npm run mutants [-- room …] [--id part] [--again] [--expected] [--cheap] [--list] [--propose file] [--record [--accept]] [--table]
- */
+/** Makes small hostile changes to the code, one at a time, and tells which of them no test notices. */
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -19,6 +15,23 @@ import { createRunner } from './runner.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const stateFile = path.join(root, '.mutants/outcomes.json')
 
+const help = `usage: npm run mutants [-- <room> …] [options]
+
+Makes small hostile changes to a copy of the code, one at a time, and tells which of them no test notices.
+
+  --id <part>        only changes whose id has this part
+  --again            also changes whose outcome is known
+  --expected         only the tests that a change names, without the others of its room
+  --cheap            only changes that need no worker
+  --copy <name>      runs in a copy of its own, beside another run
+  --list             every change with its sentence, and what became of it
+  --propose <file>   candidates for a list
+  --record           the counts of \`npm run check\`; with --accept also where a file owes a change
+  --table            the table of docs/mutants.md, from the outcomes that are known
+
+rooms: ${rooms.map(({ name }) => name).join(' ')}
+`
+
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -32,19 +45,37 @@ const { values: flags, positionals } = parseArgs({
     propose: { type: 'string' },
     table: { type: 'boolean', default: false },
     copy: { type: 'string', default: 'default' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
 
-/** An outcome counts as long as the change, its file and the tests that it names are the same. */
+/**
+ * An outcome counts as long as the change and its file are the same. A survivor is tried again after the tests that it names have changed;
+ * what was noticed once is tried again only by `--again`.
+ */
 interface Known extends Outcome {
   hash: string
+  /** Of the tests that a survivor names. */
+  tests: string
+  /** It survived the tests that it names, and the others of its room did not run: a run without `--expected` tries it again. */
+  isPartial?: boolean
 }
 
+const digest = (parts: readonly string[]) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
+
 /** @param folder the repository, or the copy in which the tests run: the user may edit files meanwhile. */
-function hashOf({ before, after, file, tests }: Change, folder: string): string {
+function stampOf({ before, after, file, tests }: Change, folder: string): Pick<Known, 'hash' | 'tests'> {
   const read = (name: string) => fs.readFileSync(path.join(folder, name), 'utf8')
-  const parts = [before, after, read(file), ...tests, ...tests.map((test) => read(choiceOf(test).file))]
-  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
+  return {
+    hash: digest([before, after, read(file)]),
+    tests: digest([...tests, ...tests.map((test) => read(choiceOf(test).file))]),
+  }
+}
+
+function isCurrent(known: Known | undefined, change: Change, folder: string): known is Known {
+  const { hash, tests } = stampOf(change, folder)
+  const wasNoticed = known?.outcome === 'killed' || known?.outcome === 'timed out'
+  return known?.hash === hash && (wasNoticed || known.tests === tests)
 }
 
 const readState = (): Record<string, Known> =>
@@ -71,11 +102,7 @@ function list(): void {
   for (const room of chosenRooms())
     for (const change of room.changes) {
       const known = state[keyOf(room, change)]
-      const outcome = change.equivalent
-        ? 'equivalent'
-        : known?.hash === hashOf(change, root)
-          ? known.outcome
-          : 'not run'
+      const outcome = change.equivalent ? 'equivalent' : isCurrent(known, change, root) ? known.outcome : 'not run'
       console.log(`${outcome.padEnd(10)} ${keyOf(room, change)}: ${change.gain}`)
     }
 }
@@ -91,12 +118,16 @@ async function run(): Promise<void> {
     for (const room of chosen)
       for (const change of room.changes) {
         const key = keyOf(room, change)
-        const hash = hashOf(change, copy.root)
         const known = readState()[key]
-        if (change.equivalent || (!flags.again && known?.hash === hash)) continue
+        const isKnown = isCurrent(known, change, copy.root) && (!known.isPartial || flags.expected)
+        if (change.equivalent || (!flags.again && isKnown)) continue
         if (flags.cheap && choiceOf(change.tests[0]!).file.startsWith('test/edge/')) continue
         const outcome = await outcomeOf(room, change, copy, runner, flags.expected, sound)
-        keep(key, { ...outcome, hash })
+        keep(key, {
+          ...outcome,
+          ...stampOf(change, copy.root),
+          isPartial: flags.expected && outcome.outcome === 'survived',
+        })
         const by = outcome.by ? ` by ${outcome.by}` : ''
         const why = outcome.outcome === 'invalid' ? ` ${outcome.message}` : ''
         console.log(`${outcome.outcome.padEnd(9)} ${key} (${outcome.ms} ms)${by}${why}`)
@@ -126,7 +157,7 @@ function current(state: Record<string, Known>): Record<string, Outcome> {
     rooms.flatMap((room) =>
       room.changes.flatMap((change) => {
         const known = state[keyOf(room, change)]
-        return known && known.hash === hashOf(change, root) ? [[keyOf(room, change), known] as const] : []
+        return isCurrent(known, change, root) && !known.isPartial ? [[keyOf(room, change), known] as const] : []
       }),
     ),
   )
@@ -145,7 +176,8 @@ function recordCounts(): void {
   else refuse(owing)
 }
 
-if (flags.propose !== undefined) propose(root, flags.propose)
+if (flags.help) process.stdout.write(help)
+else if (flags.propose !== undefined) propose(root, flags.propose)
 else if (flags.record) recordCounts()
 else if (flags.table) writeTable(root, rooms, current(readState()))
 else if (flags.list) list()

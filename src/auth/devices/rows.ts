@@ -49,7 +49,7 @@ const columns = `id, user_id, platform, application_key, environment, key_id, pu
 export class Devices {
   /** The worlds that devices of this database may come from. */
   async environments(sql: Sql): Promise<DeviceEnvironment[]> {
-    const rows = await sql<{ environment: DeviceEnvironment }>`select environment from auth.device_environments`
+    const rows = await sql<{ environment: DeviceEnvironment }>`select environment from stack.device_environments`
     return rows.map(({ environment }) => environment)
   }
 

@@ -1,2 +1,2 @@
 /** The last migration of this module's schema: a database that has it can serve this code. */
-export const lastMigration = '0020_devices.sql'
+export const lastMigration = '0021_device_environments.sql'

@@ -196,4 +196,33 @@ export type Bodies = { [P in keyof paths]: paths[P] extends { post: { requestBod
       ['x-own', true],
     ])
   })
+
+  // contract 3.7
+  it('a route for devices asks for the header, and answers 403 device_required', async () => {
+    const { root, document } = await evaluatedProject(
+      `@Get('open') open() { return 1 }
+  @Get('user', { auth: true }) user() { return 1 }
+  @Get('device', { auth: { device: true } }) device() { return 1 }
+  @Post('once', { auth: { device: 'once', role: 'user' } }) once(@Header('Device-Assertion') own: string | undefined) { return own }`,
+    )
+    const of = (method: string, name: string) => document.paths[`/a/${name}`][method]
+    const codesOf = ({ responses }: { responses: Record<string, { content: Record<string, { examples: object }> }> }) =>
+      Object.keys(responses['403']?.content['application/json']?.examples ?? {})
+    const codes = [of('get', 'open'), of('get', 'user'), of('get', 'device'), of('post', 'once')].map(codesOf)
+    expect(codes).toEqual([[], [], ['device_required'], ['forbidden', 'device_required']])
+    const { examples } = of('get', 'device').responses['403'].content['application/json']
+    expect(examples.device_required.value).toMatchObject({ error: 'device_required', status: 403 })
+    expect([of('get', 'open').parameters, of('get', 'user').parameters]).toEqual([undefined, undefined])
+    expect(of('get', 'device').parameters).toEqual([
+      expect.objectContaining({ name: 'device-assertion', in: 'header', required: true }),
+    ])
+    expect(of('post', 'once').parameters).toHaveLength(1) // header names have no case
+    expect([of('get', 'device').description, of('post', 'once').description]).toEqual([
+      'Admits: attested device.',
+      'Admits: role user, attested device, once.',
+    ])
+    expect(emittedOf(root, 'client.d.ts')).toContain('Admits: attested device. ')
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect([valid, errors]).toEqual([true, undefined])
+  })
 })

@@ -64,8 +64,8 @@ const allowed: Record<string, Allowed> = {
   auth_admin: {
     schemas: { auth: 'create usage', stack: 'usage', webhooks: 'usage' },
     relations: {
-      'auth.device_environments': 'references select',
       'stack.audit': 'insert select',
+      'stack.device_environments': 'select',
       'stack.migrations': 'select',
       'webhooks.deliveries': 'select',
     },
@@ -148,8 +148,7 @@ describe('the catalog', () => {
          and pg_get_userbyid(p.proowner) <> 'auth_admin'`,
     )
     const names = foreign.map(({ name }) => name).sort()
-    // the environments decide whether debug devices count, and the owner alone writes them
-    expect(names).toEqual(['auth.device_environments', 'auth.device_environments_pkey', 'auth.repair_logins()'])
+    expect(names).toEqual(['auth.repair_logins()'])
     const owned = await shop.sql<{ name: string }>(
       `select oid::regclass::text as name from pg_class where pg_get_userbyid(relowner) = 'auth_admin'
          and relnamespace <> 'auth'::regnamespace and relnamespace::regnamespace::text not like 'pg_%'`,
@@ -163,9 +162,9 @@ describe('the catalog', () => {
        and relnamespace::regnamespace::text = any($1) order by 1`,
       [schemas],
     )
-    // no role but the owner has a privilege on these, or the role bypasses row-level security
+    // no role but the owner changes these, or the role bypasses row-level security
     const closed = [
-      'auth.device_environments',
+      'stack.device_environments',
       'stack.login_verifiers',
       'stack.migrations',
       'webhooks.deliveries',
@@ -327,4 +326,49 @@ describe('over its own login', () => {
       expect(await shop.sql('select * from stack.audit where target_id = $1', [id])).toEqual(before)
     },
   )
+
+  const worlds = () => shop.sql<{ environment: string }>('select environment from stack.device_environments order by 1')
+
+  // 3.7 the rows decide whether debug devices count
+  it.each(logins.map((login) => [becomes[login], login] as const))(
+    '%s changes nothing of the worlds of devices',
+    async (role, login) => {
+      const before = await worlds()
+      const table = 'stack.device_environments'
+      const statements = [
+        `insert into ${table} values ('debug')`,
+        `insert into ${table} values ('debug') on conflict do nothing`,
+        `update ${table} set environment = 'debug'`,
+        `delete from ${table}`,
+        `select from ${table} for update`,
+        `merge into ${table} w using (values (1)) v on true when matched then delete`,
+        `truncate ${table} cascade`,
+        `drop table ${table} cascade`,
+        `alter table ${table} set schema auth`,
+        `alter table ${table} rename to other`,
+        `alter table ${table} owner to ${role}`,
+        `alter table ${table} drop constraint device_environments_environment_check`,
+        `alter table ${table} enable row level security`,
+        `drop index stack.device_environments_pkey cascade`,
+        `create rule mine as on insert to ${table} do instead nothing`,
+        `create trigger mine before insert on ${table} execute function pg_catalog.suppress_redundant_updates_trigger()`,
+        `lock table ${table} in access exclusive mode`,
+        `create table stack.device_environments (environment text)`,
+        // a reference would keep the owner from deleting a row
+        `create table auth.mine (environment text references ${table})`,
+        `grant insert on ${table} to ${role}; insert into ${table} values ('debug')`,
+      ]
+      expect(await open(login, role, statements)).toEqual([])
+      expect(await open(login, undefined, statements)).toEqual([])
+      expect(await worlds()).toEqual(before)
+    },
+  )
+
+  it('the owner adds and deletes a world of devices', async () => {
+    const before = await worlds()
+    await shop.sql(`delete from stack.device_environments where environment = 'debug'`)
+    expect((await worlds()).map(({ environment }) => environment)).not.toContain('debug')
+    await shop.sql(`insert into stack.device_environments values ('debug')`)
+    expect(await worlds()).toEqual(before)
+  })
 })

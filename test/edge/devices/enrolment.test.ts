@@ -1,11 +1,15 @@
 /** Enrolment of devices over HTTP: challenges, attestations, limits, revocation, and what becomes of devices with their accounts. */
+import { createHmac, randomBytes, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DebugDeviceRefused, enrolDebugDevice } from '../../../cli/shared/debug-device.ts'
+import { stackFiles } from '../../../local/files.ts'
+import { keysAt } from '../../../local/keys.ts'
 import { assertedText } from '../../../src/wire/device-assertion.ts'
 import { attestationVectors, fromBase64 } from '../../support/attestation-vectors.ts'
 import {
+  type AppleLies,
   androidApp,
   androidChain,
   appleAssertion,
@@ -102,6 +106,24 @@ const enrolAndroid = (token: string, lies?: Parameters<typeof androidChain>[2], 
     roots: [googleRoot.certificate],
   })
 
+/** The device of a request to `/mine`, which the key has signed in one of the two forms. */
+async function deviceOf(
+  token: string,
+  pair: Pair,
+  { form = 'es256', lies = {}, target = '/mine' }: { form?: 'apple' | 'es256'; lies?: AppleLies; target?: string } = {},
+) {
+  const [time, nonce] = [Math.floor(Date.now() / 1000), b64u(randomBytes(16))]
+  const [bodyDigest, tokenDigest] = [b64u(sha256('')), b64u(sha256(token))]
+  const text = assertedText({ time, nonce, method: 'GET', target, bodyDigest, tokenDigest })
+  const proof = form === 'apple' ? appleAssertion(pair, text, lies) : sign('sha256', Buffer.from(text), pair.privateKey)
+  const header = `v=1, k=${b64u(pointOf(pair))}, t=${time}, n=${nonce}, ${form}=${b64u(proof)}`
+  const { json, headers } = await stack.call('/mine', { token, headers: { 'device-assertion': header } })
+  const id = headers.get('x-request-id')
+  const isTold = (line: Record<string, unknown>) =>
+    line['request_id'] === id && line['message'] === 'the request has no attested device'
+  return { device: json.device, reason: json.device ? undefined : (await stack.logged(isTold))['reason'] }
+}
+
 describe('a challenge', () => {
   it('has 56 bytes and lives for 10 minutes', async () => {
     const { token } = await stack.signUp()
@@ -172,12 +194,28 @@ describe('an attestation', () => {
     expect([first, ...new Set(rest)]).toEqual(['unknown_root', 'wrong_challenge'])
   })
 
+  it('needs a challenge whose 10 minutes are not over', async () => {
+    const { token, id } = await stack.signUp()
+    const key = Buffer.from(keysAt(stackFiles(stack.root).keys).refresh_key, 'base64url')
+    for (const ms of [60_000, -1_000]) {
+      const head = Buffer.concat([randomBytes(16), Buffer.alloc(8)])
+      head.writeBigUInt64BE(BigInt(Date.now() + ms), 16)
+      const signed = ['stack device challenge', id, 'shop', 'ios', b64u(head)].join('\n')
+      const challenge = Buffer.concat([head, createHmac('sha256', key).update(signed).digest()])
+      const attestation = b64u(appleAttestation(appleRoot, challenge))
+      const json = { application_key: 'shop', challenge: b64u(challenge), attestation }
+      expect((await stack.call('/auth/devices', { token, json })).status).toBe(422)
+    }
+    expect((await eventsOf(id)).map(([, reason]) => reason)).toEqual(['unknown_root', 'challenge_expired'])
+  })
+
   it.each([
     ['nothing', {}],
     ['both kinds', { attestation: 'AAAA', certificates: ['AAAA', 'AAAA'] }],
     ['padding', { attestation: 'AAA=' }],
     ['bits that no byte holds', { attestation: 'AAB' }],
     ['one certificate', { certificates: ['AAAA'] }],
+    ['more than 16 KiB', { attestation: b64u(new Uint8Array(16_385)) }],
     ['2,000 certificates', { certificates: Array(2_000).fill('AAAA') }],
     ['a number', { attestation: 7 }],
     ['an unknown field', { attestation: 'AAAA', key_id: 'x' }],
@@ -229,13 +267,8 @@ describe('a device of iOS', () => {
       roots: [appleRoot.certificate],
     })
     expect([status, json.environment, json.public_key]).toEqual([201, 'debug', b64u(pointOf(pair))])
-    const assert = async (lies?: Parameters<typeof appleAssertion>[2], target = '/mine') => {
-      const [time, nonce] = [Math.floor(Date.now() / 1000), b64u(crypto.getRandomValues(new Uint8Array(16)))]
-      const [bodyDigest, tokenDigest] = [b64u(sha256('')), b64u(sha256(token))]
-      const text = assertedText({ time, nonce, method: 'GET', target, bodyDigest, tokenDigest })
-      const header = `v=1, k=${b64u(pointOf(pair))}, t=${time}, n=${nonce}, apple=${b64u(appleAssertion(pair, text, lies))}`
-      return (await stack.call('/mine', { token, headers: { 'device-assertion': header } })).json.device
-    }
+    const assert = async (lies: AppleLies = {}, target?: string) =>
+      (await deviceOf(token, pair, { form: 'apple', lies, ...(target ? { target } : {}) })).device
     expect(await assert()).toMatchObject({ id: json.id, platform: 'ios', keyStorage: 'secure_enclave', facts: {} })
     const extensions = new Map<string, string | Uint8Array>([
       ['apple_validation_category_01', Buffer.from([2, 0, 0, 0])],
@@ -245,6 +278,22 @@ describe('a device of iOS', () => {
     expect(await assert({ extensions: new Map([['apple_bundle_version_01', 7]]) })).toBeNull()
     expect(await assert({ appId: 'ABCDE12345.com.example.evil' })).toBeNull()
     expect(await assert({}, '/mine/other')).toBeNull()
+  })
+
+  it('signs in the form of its own platform alone', async () => {
+    const { token } = await stack.signUp()
+    const [apple, android] = [newPair(), newPair()]
+    const attestation = appleAttestation(appleRoot, anyChallenge, {}, apple)
+    await enrolRecorded(token, 'ios', { challenge: anyChallenge, attestation, roots: [appleRoot.certificate] })
+    await enrolAndroid(token, {}, android)
+    const wrong = { device: null, reason: 'wrong_app' }
+    expect((await deviceOf(token, apple, { form: 'apple' })).device.platform).toBe('ios')
+    expect(await deviceOf(token, apple, { form: 'es256' })).toEqual(wrong)
+    expect(await deviceOf(token, apple, { form: 'apple', lies: { appId: 'ABCDE12345.com.example.evil' } })).toEqual(
+      wrong,
+    )
+    expect((await deviceOf(token, android)).device.platform).toBe('android')
+    expect(await deviceOf(token, android, { form: 'apple' })).toEqual(wrong)
   })
 })
 
@@ -275,15 +324,20 @@ describe('a device of Android', () => {
 
   it('is revoked when its chain appears on the list, and is null on the next request', async () => {
     const { token } = await stack.signUp()
-    await enrolAndroid(token, { issuer: { serial: Buffer.from('0fee01', 'hex') } })
+    const [pair, other] = [newPair(), newPair()]
+    await enrolAndroid(token, { issuer: { serial: Buffer.from('0fee01', 'hex') } }, pair)
+    await enrolAndroid(token, {}, other)
+    expect((await deviceOf(token, pair)).device.platform).toBe('android')
     await stack.sql('update auth.attestation_status set checked_at = null')
     list.entries = { fee01: { status: 'REVOKED' } }
     list.etag = '"2"'
     expect((await enrolAndroid((await stack.signUp()).token)).status).toBe(201)
     const rows = await stack.sql(`select revoke_reason from auth.devices where 'fee01' = any (chain_serials)`)
     expect(rows).toEqual([{ revoke_reason: 'chain_revoked' }])
+    expect(await deviceOf(token, pair)).toEqual({ device: null, reason: 'revoked' })
+    expect((await deviceOf(token, other)).device).not.toBeNull()
     const trail = await stack.sql(
-      `select details from stack.audit where reason = 'chain_revoked' and actor_type = 'system'`,
+      `select details from stack.audit where reason = 'chain_revoked' and actor_type = 'system' order by id`,
     )
     expect(trail.at(-1)).toEqual({ details: { devices: 1 } })
   })
@@ -309,6 +363,20 @@ describe('a device of Android', () => {
     await stack.sql(`update auth.attestation_status set checked_at = now() - interval '8 days'`)
     const { status, json, headers } = await enrolAndroid(token)
     expect([status, json.error, headers.get('retry-after')]).toEqual([503, 'unavailable', '60'])
+  })
+
+  it('signs requests during any outage, which ask for no list', async () => {
+    const { token } = await stack.signUp()
+    const pair = newPair()
+    await enrolAndroid(token, {}, pair)
+    list.status = 500
+    await stack.sql(`update auth.attestation_status set checked_at = now() - interval '8 days', attempted_at = null`)
+    list.asked = 0
+    expect((await deviceOf(token, pair)).device.platform).toBe('android')
+    expect(
+      (await callAsserted(stack, await enrolDevice(stack, { token }), '/mine', { token })).json.device,
+    ).not.toBeNull()
+    expect(list.asked).toBe(0)
   })
 
   it('is 503 where the list is none', async () => {
@@ -389,6 +457,10 @@ describe('the devices of an account', () => {
     expect(await stack.sql('select revoke_reason from auth.devices where id = $1', [device.id])).toEqual([
       { revoke_reason: 'credentials_revoked' },
     ])
+    const { email, password } = person
+    const { json } = await stack.call('/auth/sign-in/password', { json: { email, password } })
+    if (json.access_token)
+      expect((await callAsserted(stack, device, '/mine', { token: json.access_token })).json.device).toBeNull()
     await admin.call('DELETE', `/users/${person.id}`)
     expect(await stack.sql('select from auth.devices where id = $1', [device.id])).toEqual([])
   })
@@ -421,6 +493,9 @@ describe('the management surface', () => {
     const rows = await admin.pages(`/devices?user_id=${person.id}&limit=2`)
     expect(rows.map(({ id }) => id)).toEqual(ids)
     expect((await admin.pages('/devices')).length).toBeGreaterThanOrEqual(3)
+    const { next_cursor } = (await admin.call('GET', `/devices?user_id=${person.id}&limit=2`)).json
+    const crossed = await admin.call('GET', `/devices?cursor=${next_cursor}`)
+    expect([crossed.status, crossed.json.error]).toEqual([400, 'invalid_cursor'])
     expect((await admin.call('GET', '/devices?platform=ios')).status).toBe(400)
     expect((await stack.call('/v1/management/auth/devices', { token: person.token })).status).toBe(403)
   })
@@ -488,7 +563,7 @@ describe('a debug device', () => {
   it('cannot exist in a database of production, and goes with the row of its environment', async () => {
     const person = await stack.signUp()
     const device = await enrolDevice(stack, person)
-    await stack.sql(`delete from auth.device_environments where environment = 'debug'`)
+    await stack.sql(`delete from stack.device_environments where environment = 'debug'`)
     try {
       expect(await stack.sql('select from auth.devices where id = $1', [device.id])).toEqual([])
       await expect(enrolDevice(stack, person)).rejects.toThrow('attestation_refused')
@@ -496,7 +571,7 @@ describe('a debug device', () => {
         values ('dev_' || repeat('0', 26), $1, 'ios', 'x', 'debug', repeat('a', 43), repeat('a', 87), 'software')`
       await expect(stack.sql(insert, [person.id])).rejects.toMatchObject({ code: '23503' })
     } finally {
-      await stack.sql(`insert into auth.device_environments values ('debug')`)
+      await stack.sql(`insert into stack.device_environments values ('debug')`)
     }
   })
 
@@ -525,8 +600,8 @@ describe('a debug device', () => {
   })
 })
 
-describe('attestations of real devices', () => {
-  it.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
+describe.runIf(attestationVectors)('attestations of real devices', () => {
+  it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const { token } = await stack.signUp()
     await settings([{ ...iosApp, app_ids: [vector.app_id] }])
     const recording = {
@@ -539,7 +614,7 @@ describe('attestations of real devices', () => {
     expect((await enrolRecorded(token, 'ios', { ...recording, at: Date.now() })).status).toBe(422)
   })
 
-  it.runIf(attestationVectors).each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
+  it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
     const { token, id } = await stack.signUp()
     const signing_certificates_sha256 = [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')]
     await settings([{ ...androidApp, package_name: vector.package, signing_certificates_sha256 }])

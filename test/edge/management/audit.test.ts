@@ -1,8 +1,9 @@
 /** The audit trail over the management surface: filters, pages, what a page reads, and that nobody changes an entry (contract 9.4, 9.16). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type AuditFilters, byIndex, statementOf } from '../../../src/auth/audit/statement.ts'
+import { type AuditFilters, statementOf } from '../../../src/auth/audit/statement.ts'
 import { batched } from '../../support/batched.ts'
 import { administer, naughtyStrings } from '../../support/management.ts'
+import { scannedBy } from '../../support/plans.ts'
 import { useStack } from '../../support/stack.ts'
 
 const shop = useStack('examples/orders')
@@ -229,32 +230,9 @@ describe('what a page reads', () => {
     await shop.sql('analyze stack.audit')
   })
 
-  /** What the scans of one statement have read of the audit trail: rows, and the names of the indexes. */
-  function readIn(plan: Record<string, unknown>): { rows: number; names: string[] } {
-    const inner = ((plan['Plans'] as Record<string, unknown>[]) ?? []).map(readIn)
-    const isOwn = plan['Relation Name'] === 'audit'
-    const rows = isOwn
-      ? (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0)) * Number(plan['Actual Loops'])
-      : 0
-    return {
-      rows: inner.reduce((sum, one) => sum + one.rows, rows),
-      names: [
-        ...(isOwn ? [String(plan['Index Name'] ?? 'the whole table')] : []),
-        ...inner.flatMap(({ names }) => names),
-      ],
-    }
-  }
-
   async function planOf(filters: AuditFilters, after?: string) {
-    const { text, values } = statementOf(filters, { limit: 50, after: after === undefined ? undefined : [after] })
-    await shop.sql('begin')
-    await shop.sql(byIndex)
-    const [row] = await shop.sql<{ 'QUERY PLAN': { Plan: Record<string, unknown> }[] }>(
-      `explain (analyze, format json) ${text}`,
-      values,
-    )
-    await shop.sql('rollback')
-    return readIn(row!['QUERY PLAN'][0]!.Plan)
+    const page = { limit: 50, after: after === undefined ? undefined : [after] }
+    return scannedBy(shop.sql, statementOf(filters, page), 'audit')
   }
 
   const middle = `aud_01H${'200'.padStart(23, '0')}`

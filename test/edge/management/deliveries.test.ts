@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { byIndex } from '../../../src/auth/audit/statement.ts'
 import { type DeliveryFilters, statementOf } from '../../../src/auth/deliveries/statement.ts'
 import { stack } from '../../support/command.ts'
 import { administer } from '../../support/management.ts'
+import { scannedBy } from '../../support/plans.ts'
 import { nowSeconds } from '../../support/senders.ts'
 import { type Answer, useStack } from '../../support/stack.ts'
 
@@ -162,22 +162,6 @@ describe('the list', () => {
     expect((await read('', { method: 'DELETE' })).status).toBe(405)
   })
 
-  /** Rows of the table that a plan has read, and the names of its indexes. */
-  function readIn(plan: Record<string, unknown>): { rows: number; names: string[] } {
-    const inner = ((plan['Plans'] as Record<string, unknown>[]) ?? []).map(readIn)
-    const isOwn = plan['Relation Name'] === 'deliveries'
-    const rows = isOwn
-      ? (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0)) * Number(plan['Actual Loops'])
-      : 0
-    return {
-      rows: inner.reduce((sum, one) => sum + one.rows, rows),
-      names: [
-        ...(isOwn ? [String(plan['Index Name'] ?? 'the whole table')] : []),
-        ...inner.flatMap(({ names }) => names),
-      ],
-    }
-  }
-
   it.each<[string, Partial<DeliveryFilters>, string]>([
     ['no filter', {}, 'deliveries_newest'],
     ['a webhook that is old', { webhook: 'rare' }, 'deliveries_of_webhook'],
@@ -188,15 +172,8 @@ describe('the list', () => {
     ['both, which no row has', { webhook: 'even', outcome: 'refused' }, 'deliveries_of_both'],
   ])('with %s reads its own rows and one more, of an index, also deep in the list', async (_what, filters, index) => {
     for (const after of [undefined, ['2026-01-01T00:01:00.123456Z', `dlv_${'181'.padStart(26, '0')}`]]) {
-      const { text, values } = statementOf({ webhook: undefined, outcome: undefined, ...filters }, { limit: 50, after })
-      await shop.sql('begin')
-      await shop.sql(byIndex)
-      const [row] = await shop.sql<{ 'QUERY PLAN': { Plan: Record<string, unknown> }[] }>(
-        `explain (analyze, format json) ${text}`,
-        values,
-      )
-      await shop.sql('rollback')
-      const { rows, names } = readIn(row!['QUERY PLAN'][0]!.Plan)
+      const statement = statementOf({ webhook: undefined, outcome: undefined, ...filters }, { limit: 50, after })
+      const { rows, names } = await scannedBy(shop.sql, statement, 'deliveries')
       expect([...new Set(names)]).toEqual([index])
       expect(rows).toBeLessThanOrEqual(51)
     }

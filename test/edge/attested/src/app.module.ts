@@ -50,6 +50,12 @@ export class MineController {
     return { device, length: (await request.arrayBuffer()).byteLength }
   }
 
+  @Post('handled')
+  async handle(@User() { device }: UserT, @Body() { text }: { text: string }) {
+    await Database.sql`insert into handled (text) values (${text})`
+    return { device }
+  }
+
   @Post('large', { maxBodyBytes: 3_000_000 })
   async large(@User() { device }: UserT, @Req() request: Request) {
     return { device, length: (await request.arrayBuffer()).byteLength }
@@ -66,6 +72,11 @@ export class OpenController {
   @Get()
   read(@OptionalUser() user: UserT | null) {
     return { user: user && { role: user.role, device: user.device } }
+  }
+
+  @Get('plain')
+  plain() {
+    return 'plain'
   }
 }
 
