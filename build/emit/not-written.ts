@@ -2,7 +2,7 @@
 
 const noRight = ['this user may not write there', 'Change the permissions of its folder'] as const
 
-/** What each error of the system means, and what ends it. */
+/** The meaning of each error of the system, and the way out of it. */
 const reasons: Record<string, readonly [reason: string, advice: string]> = {
   ENOSPC: ['the disk is full (ENOSPC)', 'Free some space on it'],
   EDQUOT: ['the quota of this user is used up (EDQUOT)', 'Free some space'],

@@ -62,7 +62,11 @@ export function workerdConfig(options: ConfigOptions): string {
   const services = [
     service(
       'front',
-      worker({ modules: [module('front.js', sources.front)], bindings: frontBindings(settings), flags: frontFlags }),
+      worker({
+        modules: [module('front.js', sources.front)],
+        bindings: [...frontBindings(settings), ...poolBinding('backend', backend), ...poolBinding('auth', auth)],
+        flags: frontFlags,
+      }),
     ),
     service('backend', stackWorker('backend', backend, storage)),
     service('auth', stackWorker('auth', auth)),
@@ -127,6 +131,13 @@ function frontBindings(settings: string): string[] {
     '(name = "BACKEND", service = "backend")',
     struct({ name: text('SETTINGS'), json: text(settings) }),
   ]
+}
+
+/** The front reads the counts of a worker's pool objects. */
+function poolBinding(name: 'backend' | 'auth', { out }: ServedWorker): string[] {
+  if (!needsPool(out)) return []
+  const objects = struct({ className: text('StackPool'), serviceName: text(name) })
+  return [struct({ name: text(`${name.toUpperCase()}_POOL`), durableObjectNamespace: objects })]
 }
 
 function stackWorker(

@@ -101,6 +101,7 @@ function metricsText({ states, metrics, reloads }: Snapshot): string {
       'Requests without an answer.',
       present.map(({ process, inFlight }): Sample => [{ process }, inFlight]),
     ),
+    ...connectionFamilies(present),
     family(
       'stack_process_up',
       'gauge',
@@ -120,6 +121,35 @@ function metricsText({ states, metrics, reloads }: Snapshot): string {
       Object.entries(reloads).map(([result, count]): Sample => [{ result }, count]),
     ),
   ].join('')
+}
+
+function connectionFamilies(present: readonly (ProcessMetrics & { process: number })[]): string[] {
+  const pools = present.flatMap(({ process, pools: all }) =>
+    all.map(({ worker, binding, ...counts }) => ({ labels: { process, worker, binding }, ...counts })),
+  )
+  return [
+    family(
+      'stack_database_connections',
+      'gauge',
+      'Connections to Postgres that are open or being opened.',
+      pools.flatMap(({ labels, open, unused }): Sample[] => [
+        [{ ...labels, state: 'used' }, open - unused],
+        [{ ...labels, state: 'unused' }, unused],
+      ]),
+    ),
+    family(
+      'stack_database_connections_max',
+      'gauge',
+      'Largest number of connections to Postgres.',
+      pools.map(({ labels, size }): Sample => [labels, size]),
+    ),
+    family(
+      'stack_database_requests_waiting',
+      'gauge',
+      'Requests that wait for a connection to Postgres.',
+      pools.map(({ labels, waiting }): Sample => [labels, waiting]),
+    ),
+  ]
 }
 
 function family(name: string, type: string, help: string, samples: readonly Sample[]): string {

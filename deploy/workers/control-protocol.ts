@@ -1,4 +1,5 @@
 /** The requests of the parent process to a workerd over its control socket, as JSON. Both sides import it. */
+import type { PoolCounts } from '../../src/wire/pool.ts'
 
 /** Requests that had the same labels. */
 export interface RequestSeries {
@@ -15,10 +16,19 @@ export interface RequestSeries {
   buckets: number[]
 }
 
+/** The connections of a worker to one login of the database, in all its pool objects. */
+export interface PoolSeries extends PoolCounts {
+  worker: 'backend' | 'auth'
+  /** The binding that holds the login's URL. */
+  binding: string
+}
+
 /** Answer of `GET /metrics`. */
 export interface ProcessMetrics {
   inFlight: number
   series: RequestSeries[]
+  /** Without the logins that no request has needed yet. */
+  pools: PoolSeries[]
 }
 
 /** Upper bounds of the histogram in seconds. Longer requests are counted by `count` alone. */

@@ -3,11 +3,13 @@
  * (contract 1.2), counts it, and names its client. Its entrypoint `Control` is reached by the parent process alone.
  */
 import { WorkerEntrypoint } from 'cloudflare:workers'
+import { type PoolCounts, poolName, poolObjects } from '../../src/wire/pool.ts'
 import { authPaths } from '../../src/wire/reserved-paths.ts'
 import { clientOf, createMatcher } from './addresses.ts'
 import {
   durationBounds,
   type FrontSettings,
+  type PoolSeries,
   type ProcessMetrics,
   type RequestSeries,
   type ScheduledCall,
@@ -18,6 +20,15 @@ interface Env {
   AUTH: Fetcher
   BACKEND: Fetcher
   SETTINGS: FrontSettings
+  /** Absent where the worker has no database. */
+  AUTH_POOL?: Pools
+  BACKEND_POOL?: Pools
+}
+
+/** The pool objects of a worker. */
+interface Pools {
+  idFromName(name: string): unknown
+  get(id: unknown): { counts(): Promise<Record<string, PoolCounts>> }
 }
 
 /** Methods that are counted under their own name. A client may invent others, and each name is a series of its own. */
@@ -110,12 +121,36 @@ const longestHoldMs = 5_000
 /** Milliseconds between two reports of how many answers are held. */
 const reportMs = 20
 
+/** Sums the counts of a worker's pool objects. A build of an older version has no counts, and then there are none. */
+async function poolsOf(worker: PoolSeries['worker'], pools: Pools | undefined): Promise<PoolSeries[]> {
+  if (!pools) return []
+  const sums = new Map<string, PoolSeries>()
+  try {
+    const objects = Array.from({ length: poolObjects }, (_, index) => pools.get(pools.idFromName(poolName(index))))
+    for (const counts of await Promise.all(objects.map((object) => object.counts()))) {
+      for (const [binding, { size, open, unused, waiting }] of Object.entries(counts)) {
+        const sum = sums.get(binding) ?? { worker, binding, size: 0, open: 0, unused: 0, waiting: 0 }
+        sum.size += size
+        sum.open += open
+        sum.unused += unused
+        sum.waiting += waiting
+        sums.set(binding, sum)
+      }
+    }
+  } catch {
+    return [] // the metrics of requests are answered all the same
+  }
+  return [...sums.values()]
+}
+
 /** Requests of the parent process. */
 export class Control extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url)
     if (pathname === '/metrics') {
-      return Response.json({ inFlight, series: [...series.values()] } satisfies ProcessMetrics)
+      const { AUTH_POOL, BACKEND_POOL } = this.env
+      const pools = await Promise.all([poolsOf('auth', AUTH_POOL), poolsOf('backend', BACKEND_POOL)])
+      return Response.json({ inFlight, series: [...series.values()], pools: pools.flat() } satisfies ProcessMetrics)
     }
     if (pathname === '/scheduled') return Response.json(await this.#run(await request.json()))
     if (pathname === '/drain') return this.#drain(request)

@@ -1,4 +1,5 @@
 /** A connection for one transaction: lent by the pool where the worker has one, else opened for it (contract 5.4). */
+import { poolName, poolObjects } from '../../src/wire/pool.ts'
 import type { Call } from '../call.ts'
 import { callerOf } from '../caller.ts'
 import { type Env, textBinding } from '../env.ts'
@@ -6,7 +7,7 @@ import type { Statement } from './batch.ts'
 import type { BatchResult, StatementResult } from './driver.ts'
 import { repairLogins } from './repair.ts'
 import type { RpcResult } from './stack-pool.ts'
-import { errorOf, isLoginRefused, openMs, poolObjects, Unavailable, within } from './unavailable.ts'
+import { errorOf, isLoginRefused, openMs, Unavailable, within } from './unavailable.ts'
 
 export interface Connection {
   /** One round trip. @throws Unavailable, or the error that Postgres raised. */
@@ -93,7 +94,7 @@ async function open(env: Env, binding: string, statements: readonly Statement[])
 const lendMs = openMs + 500
 
 async function borrow(pool: PoolNamespace, call: Call, binding: string, statements: readonly Statement[]) {
-  const object = pool.get(pool.idFromName(`pool-${Math.floor(Math.random() * poolObjects)}`))
+  const object = pool.get(pool.idFromName(poolName(Math.floor(Math.random() * poolObjects))))
   const lent = await unwrap(within(object.lend(binding, statements, callerOf(call)), lendMs))
   const { results, loan, end } = lent
   const connection: Connection = {

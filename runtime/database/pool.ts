@@ -2,6 +2,7 @@
  * Connections that outlive a request (contract 5.4, 5.7). A lease is one connection for one transaction of one caller. When
  * it ends, the session is emptied and the connection serves the next caller.
  */
+import type { PoolCounts } from '../../src/wire/pool.ts'
 import type { Statement } from './batch.ts'
 import type { BatchResult, Link } from './driver.ts'
 import { createLease, type Lease, type LeaseLimits } from './lease.ts'
@@ -28,6 +29,7 @@ export interface Pool {
    * @throws Unavailable when no connection is free in time, or none can be opened; or the error that Postgres raised.
    */
   lend(statements: readonly Statement[], caller: string): Promise<BatchResult & { lease: Lease }>
+  counts(): PoolCounts
 }
 
 export function createPool(options: PoolOptions): Pool {
@@ -67,6 +69,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   return {
+    counts: () => queue.counts,
     async lend(statements, caller) {
       const link = await queue.acquire(caller)
       if (!link) return lendNew(statements, caller)

@@ -2,6 +2,7 @@
  * Decides which request gets a connection of the pool next (contract 5.7). Waiting callers are served in turn, one request
  * each, so that a caller with many requests does not starve a caller with one.
  */
+import type { PoolCounts } from '../../src/wire/pool.ts'
 import type { Link } from './driver.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -71,6 +72,11 @@ export class ConnectionQueue {
       this.#isSweeping = true
       setTimeout(() => this.#sweep(), this.#limits.unusedMs)
     }
+  }
+
+  get counts(): PoolCounts {
+    const waiting = [...this.#waiting.values()].reduce((sum, waiters) => sum + waiters.length, 0)
+    return { size: this.#limits.size, open: this.#count, unused: this.#unused.length, waiting }
   }
 
   get #free(): number {

@@ -4,13 +4,14 @@
  * time limit of contract 5.7 passes.
  */
 import { DurableObject, RpcTarget } from 'cloudflare:workers'
+import { type PoolCounts, poolObjects } from '../../src/wire/pool.ts'
 import { type Env, textBinding } from '../env.ts'
 import type { Statement } from './batch.ts'
 import type { BatchResult, StatementResult } from './driver.ts'
 import type { Lease } from './lease.ts'
 import { limitsOf } from './limits.ts'
 import type { Pool } from './pool.ts'
-import { type Failure, failureOf, openMs, poolObjects, Unavailable } from './unavailable.ts'
+import { type Failure, failureOf, openMs, Unavailable } from './unavailable.ts'
 
 /** Number of connections of each login. Postgres admits 100 by default, and three logins share them. */
 const connectionsByDefault = 20
@@ -41,6 +42,12 @@ export class StackPool extends DurableObject<Env> {
       })
       return { ...first, loan: new Loan(lease), end }
     })
+  }
+
+  /** @returns the counts by the binding of the database's URL, for the metrics of `stack serve`. */
+  async counts(): Promise<Record<string, PoolCounts>> {
+    const counted = [...this.#pools].map(async ([binding, pool]) => [binding, (await pool).counts()] as const)
+    return Object.fromEntries(await Promise.all(counted))
   }
 
   #open(binding: string): Promise<Pool> {

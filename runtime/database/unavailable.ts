@@ -6,9 +6,6 @@ export const statementMs = 10_000
 /** Longest time in milliseconds for opening a connection, and for the batch that begins a transaction (contract 5.6). */
 export const openMs = 5_000
 
-/** Number of Durable Objects that share the pool's connections. Each is single-threaded, so two of them can work at the same time. */
-export const poolObjects = 2
-
 /** The database cannot be reached, is full, or cancelled the statement. The answer of every route is then 503 (contract 5.6). */
 export class Unavailable extends Error {
   override name = 'Unavailable'

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findPort } from '../../local/ports.ts'
 import { packageRoot, stack } from '../support/command.ts'
@@ -110,6 +111,52 @@ describe('2.7 a limit under two processes', () => {
     first.signal('SIGHUP')
     await vi.waitUntil(() => first.lines().some(({ message }) => message === 'reloaded'), { timeout: 120_000 })
     expect(admitted(await statusesOf(1, true))).toBe(1)
+  })
+})
+
+describe('the build of a served stack', () => {
+  it('is read by stack cron, and is not that of the local stack, which has debug devices', async () => {
+    const { code, stdout } = await stack(['cron', 'list', '--json'], { cwd: roots.first })
+    const [scheduled] = JSON.parse(stdout).data
+    expect([code, scheduled.worker]).toEqual([0, 'auth'])
+    expect(fs.readdirSync(path.join(roots.first, '.stack'))).toEqual(expect.arrayContaining(['auth', 'table.json']))
+    expect(fs.existsSync(path.join(roots.first, '.stack/auth-local'))).toBe(false)
+    const run = await stack(['cron', 'run', scheduled.name], { cwd: roots.first })
+    expect([run.code, run.stdout, run.stderr]).toEqual([3, '', expect.stringContaining('`stack start` runs one')])
+  })
+})
+
+describe('the metrics of connections', () => {
+  /** Sums a metric over the processes. */
+  async function sumOf(name: string, labels: string): Promise<number> {
+    const found = [...(await first.metric(name))].filter(([text]) => text.includes(labels))
+    return found.reduce((sum, [, value]) => sum + value, 0)
+  }
+  const backend = 'worker="backend",binding="DATABASE_URL"'
+
+  it('count those in use, those that wait for one, and none after', async () => {
+    const holder = new pg.Client(databaseUrl)
+    await holder.connect()
+    await holder.query('begin; lock table releases in access exclusive mode')
+    const requests = Array.from({ length: 80 }, () => call(`${first.url}/catalogue`))
+    try {
+      await vi.waitUntil(async () => (await sumOf('stack_database_requests_waiting', backend)) > 0, { timeout: 60_000 })
+      const used = await sumOf('stack_database_connections', `${backend},state="used"`)
+      const most = await sumOf('stack_database_connections_max', backend)
+      expect([used > 0, used <= most]).toEqual([true, true])
+    } finally {
+      await holder.query('rollback')
+      await holder.end()
+    }
+    await Promise.all(requests)
+    await vi.waitUntil(
+      async () =>
+        (await sumOf('stack_database_requests_waiting', backend)) === 0 &&
+        (await sumOf('stack_database_connections', `${backend},state="used"`)) === 0 &&
+        (await sumOf('stack_database_connections', `${backend},state="unused"`)) > 0,
+      { timeout: 60_000 },
+    )
+    expect((await call(`${first.url}/catalogue`)).status).toBe(200)
   })
 })
 

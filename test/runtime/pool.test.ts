@@ -72,6 +72,7 @@ function pool(size: number) {
       return lease
     },
     linkOf: (lease: Lease) => links.get(lease)!,
+    counts: () => created.counts(),
   }
 }
 
@@ -312,5 +313,32 @@ describe('more requests than connections', () => {
     await release
     await vi.advanceTimersByTimeAsync(0)
     expect(order).toEqual([1])
+  })
+})
+
+describe('the counts of a pool', () => {
+  it('tell open connections from unused ones, and count the requests that wait', async () => {
+    const { lend, counts } = pool(2)
+    expect(counts()).toEqual({ size: 2, open: 0, unused: 0, waiting: 0 })
+    const [first, second] = [await lend('one'), await lend('two')]
+    const waiting = [lend('three'), lend('three'), lend('four')]
+    await vi.advanceTimersByTimeAsync(0)
+    expect(counts()).toEqual({ size: 2, open: 2, unused: 0, waiting: 3 })
+    await first.end('rollback')
+    await second.end('rollback')
+    const leases = await Promise.all(waiting.slice(0, 1).concat(waiting[2]!))
+    expect(counts()).toEqual({ size: 2, open: 2, unused: 0, waiting: 1 })
+    for (const lease of leases) await lease.end('rollback')
+    await (await waiting[1]!).end('rollback')
+    expect(counts()).toEqual({ size: 2, open: 2, unused: 2, waiting: 0 })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(counts()).toEqual({ size: 2, open: 0, unused: 0, waiting: 0 })
+  })
+
+  it('forget a connection that could not be opened', async () => {
+    const { lend, refuse, counts } = pool(1)
+    refuse(new Unavailable('refused'))
+    await expect(lend()).rejects.toThrow(Unavailable)
+    expect(counts()).toEqual({ size: 1, open: 0, unused: 0, waiting: 0 })
   })
 })
