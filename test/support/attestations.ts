@@ -37,6 +37,10 @@ export interface CertificateOptions {
   keyUsage?: number
   extensions?: Extension[]
   version?: number
+  /** Replaces the algorithm within the part that is signed. */
+  innerAlgorithm?: Uint8Array
+  /** Replaces both algorithms. The certificate is signed by ECDSA all the same. */
+  algorithm?: Uint8Array
   /** Another SubjectPublicKeyInfo than the key's own. */
   spki?: Uint8Array
   /** An attribute of the subject beside its name. */
@@ -60,7 +64,7 @@ export function certificate(options: CertificateOptions): Buffer {
     keyUsage,
   } = options
   const isP384 = spkiOf(signer).length > 100
-  const algorithm = sequence(oid(isP384 ? '1.2.840.10045.4.3.3' : '1.2.840.10045.4.3.2'))
+  const algorithm = options.algorithm ?? sequence(oid(isP384 ? '1.2.840.10045.4.3.3' : '1.2.840.10045.4.3.2'))
   const all: Extension[] = [...extensions]
   if (isAuthority !== undefined) {
     const constraints = sequence(
@@ -74,7 +78,7 @@ export function certificate(options: CertificateOptions): Buffer {
   const tbs = sequence(
     tagged(0, integer(version)),
     integer(serial),
-    algorithm,
+    options.innerAlgorithm ?? algorithm,
     name(issuer, options.issuerOrganization),
     sequence(time(from), time(until)),
     name(subject, options.organization),

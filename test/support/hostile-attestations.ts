@@ -15,7 +15,7 @@ import {
   sha256,
   usages,
 } from './attestations.ts'
-import { integer, nothing, octets, sequence, set, tagged } from './der.ts'
+import { integer, nothing, octets, oid, sequence, set, tagged } from './der.ts'
 
 const day = 86_400_000
 
@@ -30,6 +30,10 @@ export const [appleRoot, googleRoot, factoryRoot] = [
 ]
 const [other, stranger] = [newPair(), newRoot('A stranger')]
 const [appleNamesake, googleNamesake] = [newRoot(appleRoot.name), newRoot(googleRoot.name)]
+
+const rsaAlgorithm = sequence(oid('1.2.840.113549.1.1.11'), nothing())
+/** A key of P-256, whose signatures have the digest that the algorithm of RSA names. */
+const issuerOfP256 = newPair()
 
 /** Title, lie, and the reason of the refusal. */
 export const hostileApple: [string, AppleLies, string][] = [
@@ -104,6 +108,16 @@ export const hostileApple: [string, AppleLies, string][] = [
     'malformed',
   ],
   ['a certificate of version 1', { leaf: { version: 0 } }, 'malformed'],
+  [
+    'a certificate that names two algorithms',
+    { intermediate: { innerAlgorithm: sequence(oid('1.2.840.10045.4.3.2')) } },
+    'malformed',
+  ],
+  [
+    'a certificate that names the algorithm of another kind of key',
+    { leaf: { signer: issuerOfP256, algorithm: rsaAlgorithm }, intermediate: { key: issuerOfP256 } },
+    'bad_signature',
+  ],
   ['a negative serial number', { leaf: { serial: Buffer.from([0x80, 1]) } }, 'malformed'],
   ['a padded serial number', { leaf: { serial: Buffer.from([0, 1]) } }, 'malformed'],
   ['one certificate', { chain: ([leaf]) => [leaf!] }, 'malformed'],
@@ -188,6 +202,7 @@ export const hostileAndroid: [string, AndroidLies, string][] = [
   ['a BOOLEAN of 01', { hardware: (one) => one.set(704, rootOfTrust(1, 0)) }, 'malformed'],
   ['another package', { packages: ['com.example.evil'] }, 'wrong_app'],
   ['a second package', { packages: [androidApp.package_name, 'com.example.evil'] }, 'wrong_app'],
+  ['a second package behind it', { packages: [androidApp.package_name, 'com.example.zero'] }, 'wrong_app'],
   ['no package', { packages: [] }, 'wrong_app'],
   ['another signer', { signers: ['11'.repeat(32)] }, 'wrong_signer'],
   ['a second signer', { signers: [...androidApp.signing_certificates_sha256, '11'.repeat(32)] }, 'wrong_signer'],

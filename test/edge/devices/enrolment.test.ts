@@ -450,8 +450,9 @@ describe('the devices of an account', () => {
   })
 
   it('go with the account, and with its credentials', async () => {
-    const person = await stack.signUp()
+    const [person, other] = [await stack.signUp(), await stack.signUp()]
     const device = await enrolDevice(stack, person)
+    const kept = await enrolDevice(stack, other)
     const revoked = await admin.call('POST', `/users/${person.id}/credentials/revoke-all`)
     expect(revoked.json.revoked.devices).toBe(1)
     expect(await stack.sql('select revoke_reason from auth.devices where id = $1', [device.id])).toEqual([
@@ -463,6 +464,7 @@ describe('the devices of an account', () => {
       expect((await callAsserted(stack, device, '/mine', { token: json.access_token })).json.device).toBeNull()
     await admin.call('DELETE', `/users/${person.id}`)
     expect(await stack.sql('select from auth.devices where id = $1', [device.id])).toEqual([])
+    expect((await callAsserted(stack, kept, '/mine', { token: other.token })).json.device.id).toBe(kept.id)
   })
 
   it('stay with a guest who becomes an account', async () => {
