@@ -160,6 +160,8 @@ describe('9.3 a configuration', () => {
       link_policy: 'never',
     })
     expect((await read('github')).browser_clients).toHaveLength(1)
+    await request(() => configure('google', { scopes: ['a'] }))
+    expect(await read('google')).toMatchObject({ link_policy: 'never', scopes: ['a'] })
     const [, , last] = await entries()
     expect(last!.changes).toEqual([
       { path: 'browser_clients.web', from: browser(), to: null },
