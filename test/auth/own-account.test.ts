@@ -154,6 +154,7 @@ describe('another address', () => {
       'invalid_credentials',
       'invalid_credentials',
     ])
+    expect((await eventsOf()).filter((event) => event === 'user.sign_in_failed')).toHaveLength(1)
     expect(await ask('b@new.example', password, signedIn(700))).toBe('done')
     expect([await ask(email, password), await ask('c@new.example', password, {})]).toEqual([
       'same_email',

@@ -134,7 +134,12 @@ describe('an enrolment', () => {
 
   it('of a second passkey asks for the first one’s proof', async () => {
     await enrolled()
+    const { challenge_id, options } = await enrolOptions()
     await sql(`update auth.sessions set aal = 'aal1' where user_id = $1`, [id])
+    const created = new Authenticator('https://stack.example').create(options)
+    const response = { ...created, type: 'public-key' as const }
+    const verify = () => own.verify({ challenge_id, response }, caller(), http, 'req_1')
+    expect(await codeOf(verify, claims)).toBe('second_factor_required')
     expect(await codeOf(() => own.enrol({ label: '' }, caller(), http, 'req_1'), claims)).toBe('second_factor_required')
   })
 
@@ -213,9 +218,9 @@ describe('options of a second step', () => {
 describe('a hand-off to an application', () => {
   const back = 'https://app.example/back'
   const verifier = 'v'.repeat(43)
-  const begun = async () => {
+  const begun = async (flags?: Parameters<typeof enrolled>[0]) => {
     await configure({ redirect_allow_list: [back] })
-    const body = await asserted(await enrolled())
+    const body = await asserted(await enrolled(flags))
     const code_challenge = await digestOf(verifier)
     const asked = { ...body, redirect_to: back, code_challenge, code_challenge_method: 'S256' as const }
     const { location } = (await request(() => handOffs.handOff(asked, http, 'req_1'))) as { location: string }
@@ -235,11 +240,15 @@ describe('a hand-off to an application', () => {
     expect(await codeOf(exchange(code, verifier))).toBe('invalid_code')
   })
 
-  it('keeps what was proved, and holds the account until it ends', async () => {
-    const code = await begun()
+  it('keeps what was proved', async () => {
+    const { access_token } = (await request(exchange(await begun(), verifier))) as TokenAnswer
+    expect(decodeJwt(access_token)).toMatchObject({ sub: id, aal: 'aal2', amr: ['swk', 'user', 'mfa'] })
+  })
+
+  it('that waits for a second step holds the account until it ends', async () => {
+    const code = await begun({ uv: false })
     await request(async () => {
-      const { access_token } = (await exchange(code, verifier)()) as TokenAnswer
-      expect(decodeJwt(access_token)).toMatchObject({ sub: id, aal: 'aal2', amr: ['swk', 'user', 'mfa'] })
+      expect(((await exchange(code, verifier)()) as Response).status).toBe(202)
       const disable = sql('select from auth.users where id = $1 for no key update nowait', [id])
       await expect(disable).rejects.toMatchObject({ code: '55P03' })
     })

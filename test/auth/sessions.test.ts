@@ -24,6 +24,7 @@ import { OneTimeTokens } from '../../src/auth/mail/tokens.ts'
 import { digestOf, newRecoveryCodes } from '../../src/auth/mfa/recovery.ts'
 import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
 import { newEnrolment, stepOf } from '../../src/auth/mfa/totp.ts'
+import { PasswordChecks } from '../../src/auth/passwords/checks.ts'
 import { hashPassword, isCurrent, isPassword, requirePasswordFits } from '../../src/auth/passwords/hash.ts'
 import { isSame } from '../../src/auth/passwords/phc.ts'
 import { Passwords } from '../../src/auth/passwords/rows.ts'
@@ -528,5 +529,32 @@ describe('what is told of a change and of a client', () => {
     expect(() => requireMatch('"1"', '"2"', 'it')).toThrow('changed meanwhile')
     expect(() => requireMatch('"1", "2"', '"2"', 'it')).not.toThrow()
     expect(() => requireMatch(undefined, '"2"', 'it')).not.toThrow()
+  })
+})
+
+describe('9.7 attempts with a password', () => {
+  const checks = new PasswordChecks(audit, limits, users)
+  const from = (network: number) => ({ ...browser, ip: `203.0.${network}.1` })
+  const attempt = (key: string, network: number) =>
+    codeOf(() => checks.check('wrong', key, from(network), async () => undefined))
+  const small = (limit: string, attempts: number) =>
+    sql(`update auth.settings set document = jsonb_build_object('rate_limits', jsonb_build_object('${limit}',
+      jsonb_build_object('attempts', ${attempts}, 'seconds', 3600)))`)
+
+  it.each([
+    ['one account and network', 'sign_in_per_account', ['a 1', 'a 1', 'a 1', 'a 2', 'b 1']],
+    ['one account, from many networks', 'sign_in_per_account_everywhere', ['a 1', 'a 2', 'a 3', 'b 4', 'b 5']],
+    ['one network, of many accounts', 'sign_in_per_address', ['a 1', 'b 1', 'c 1', 'd 2', 'a 2']],
+  ])('are counted for %s', async (_what, limit, attempts) => {
+    await sql('delete from auth.rate_limits')
+    await small(limit, 2)
+    try {
+      const codes: string[] = []
+      for (const one of attempts) codes.push(await attempt(one.split(' ')[0]!, Number(one.split(' ')[1])))
+      const wrong = 'invalid_credentials'
+      expect(codes).toEqual([wrong, wrong, 'rate_limited', wrong, wrong])
+    } finally {
+      await sql(`update auth.settings set document = '{}'`)
+    }
   })
 })

@@ -259,6 +259,7 @@ describe('3.5 a session that was ended', () => {
   it('has no grants on a public route, nor has the service its claims', async () => {
     begin({ isPublic: true })
     expect(await database.readGrants(false)).toBe(null)
+    fake.context.session_ended = false // what the request has once decided stays decided
     await database.service.query('select')
     expect(fake.batches.at(-1)![1]!.values[1]).toBe('{}')
   })
