@@ -9,7 +9,7 @@ import { temporaryFolder, temporaryProject } from '../support/project.ts'
 /** An id that no process has: Linux gives none above 2^22. */
 const nobody = 2 ** 22 + 1
 const hasFullDevice = fs.existsSync('/dev/full')
-if (!hasFullDevice) process.stderr.write('There is no /dev/full: ENOSPC is not tested.\n')
+if (!hasFullDevice) process.stderr.write('there is no /dev/full: the test of a full disk is skipped\n')
 
 /** Each file of a folder with its text. */
 function contentsOf(folder: string): Record<string, string> {
