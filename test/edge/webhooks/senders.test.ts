@@ -291,6 +291,14 @@ describe('7.6 handshakes and answers', () => {
       expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
     })
 
+    it('without a token on this side is refused, also an empty one', async () => {
+      for (const token of ['meta%20verify%20token', '', 'undefined']) {
+        const query = right.replace(/hub.verify_token=[^&]*/, `hub.verify_token=${token}`)
+        const answer = await hooks.call(`/webhooks/meta-closed?${query}`)
+        expect([token, answer.status]).toEqual([token, 401])
+      }
+    })
+
     it.each([
       ['another token', right.replace('meta%20', 'Meta%20'), 401],
       ['no token', right.replace(/hub.verify_token=[^&]*/, 'x=1'), 401],

@@ -219,6 +219,15 @@ export class ZoomReceiver {
   }
 }
 
+/** Nobody has given the token of its subscription. */
+@Webhook({ name: 'meta-closed', provider: 'meta', secret: { env: 'META_SECRET', verify: 'META_CLOSED_TOKEN' } })
+export class MetaClosedReceiver {
+  @On('page.feed')
+  receive(payload: unknown, meta: WebhookMeta) {
+    return keep('meta-closed', payload, meta)
+  }
+}
+
 @Webhook({ name: 'meta', provider: 'meta', secret: { env: 'META_SECRET', verify: 'META_TOKEN' } })
 export class MetaReceiver {
   @On('page.replies')
