@@ -31,7 +31,10 @@ async function run(schedule: string, perform: (name: string) => Promise<unknown>
       return perform(handler)
     },
   })
-  const event = { cron: schedule, scheduledTime: Date.UTC(2026, 0, 1, 3), noRetry: () => void (isRetried = false) }
+  const noRetry = () => {
+    isRetried = false
+  }
+  const event = { cron: schedule, scheduledTime: Date.UTC(2026, 0, 1, 3), noRetry }
   const error = await scheduled(event, {}, context).then(
     () => undefined,
     ({ message }: Error) => message,
