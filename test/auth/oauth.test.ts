@@ -20,6 +20,7 @@ import {
   requireProvider,
 } from '../../src/auth/oauth/endpoints.ts'
 import { LinkController } from '../../src/auth/oauth/link-routes.ts'
+import { isListed } from '../../src/auth/oauth/redirects.ts'
 import { Flows, ProviderClients } from '../../src/auth/oauth/rows.ts'
 import { Sessions } from '../../src/auth/sessions/rows.ts'
 import { SignIn } from '../../src/auth/sessions/sign-in.ts'
@@ -248,4 +249,27 @@ describe('a provider', () => {
     expect(await request(async () => githubEndpoints().user)).toBe('https://api.github.com/user')
     auth.env['OAUTH_GITHUB_ISSUER'] = OAUTH_GITHUB_ISSUER
   })
+})
+
+describe('an address to return to', () => {
+  it.each(['https://app.example/back', 'com.example.app:/back', 'https://app.example/back?a=1'])(
+    '%s is one',
+    (address) => {
+      expect(isListed(address, [address])).toBe(true)
+      expect(isListed(address, [`${address}/`, address.slice(0, -1)])).toBe(false)
+    },
+  )
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'blob:https://app.example/1',
+    'https://app.example/back#code',
+    'https://app.example/a b',
+    'https://app.example/\u0000',
+    '/back',
+    '',
+  ])('%j is none, although it is listed', (address) => expect(isListed(address, [address])).toBe(false))
 })

@@ -170,6 +170,17 @@ describe('a refresh token', () => {
     expect(await isEnded(session)).toBe('reuse_detected')
   })
 
+  it('of before that comes late thirty times at once gives one pair', async () => {
+    const before = await refreshed((await signIn()).refresh_token)
+    const session = sessionOf(before.access_token)
+    await refreshed(before.refresh_token)
+    await rotatedAgo(session, 11)
+    await auth.atOnce('auth.sessions', refresh(before.refresh_token))
+    expect(
+      await sql('select refresh_recoveries, refresh_generation::int from auth.sessions where id = $1', [session]),
+    ).toEqual([{ refresh_recoveries: 1, refresh_generation: 3 }])
+  })
+
   it.each([
     ['that was ended', `ended_at = now(), end_reason = 'revoked'`],
     ['that has expired', 'expires_at = now()'],

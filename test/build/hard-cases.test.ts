@@ -293,11 +293,22 @@ it.each([
   expect(refusals.map(({ slug }) => slug)).toEqual(['webhook-secret-inline'])
 })
 
+it('8.1 a file whose syntax is wrong is judged for nothing else', async () => {
+  const root = temporaryProject({
+    'src/app.module.ts': `import { Module } from '@stack/backend'
+@Module({}) export class AppModule {}`,
+    'src/a.ts': `import { Controller, Get } from '@stack/backend'
+@Controler('/a') export class A { @Gett() x() { return 1 + } }`,
+  })
+  const { refusals } = await buildProject(root)
+  expect(new Set(refusals.map(({ slug }) => slug))).toEqual(new Set(['syntax-error']))
+})
+
 it('8.1 a module whose syntax is wrong leaves the classes of other files unjudged', async () => {
   const root = temporaryProject({
     'src/app.module.ts': `import { Module } from '@stack/backend'
 import { A } from './a'
-@Module({ controllers: [A }) export class AppModule {}`,
+@Module({ controllers: ) export class AppModule {}`,
     'src/a.ts': `import { Controller, Get } from '@stack/backend'
 @Controller('/a') export class A { @Get() x() { return 1 } }`,
   })
