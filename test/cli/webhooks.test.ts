@@ -225,7 +225,7 @@ describe('a running stack', () => {
     expect(failing.stderr).toContain('what the handler reads is given by --data')
 
     const listed = await run('list', '--json')
-    // gitlab has a second webhook for its plain token, and meta one whose token nobody has given
+    // gitlab has a second webhook for its plain token, and meta a second one without the entry of its token
     expect(JSON.parse(listed.stdout).data).toHaveLength(senderNames.length + 2)
     expect(JSON.parse(listed.stdout).data[0]).toMatchObject({
       name: 'payments',

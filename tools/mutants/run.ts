@@ -55,7 +55,7 @@ const { values: flags, positionals } = parseArgs({
  */
 interface Known extends Outcome {
   hash: string
-  /** Of the tests that a survivor names. */
+  /** Digest of the tests that the change names: a survivor is tried again after they have changed. */
   tests: string
   /** It survived the tests that it names, and the others of its room did not run: a run without `--expected` tries it again. */
   isPartial?: boolean

@@ -219,7 +219,7 @@ export class ZoomReceiver {
   }
 }
 
-/** Nobody has given the token of its subscription. */
+/** The vault has no entry for the token of its subscription. */
 @Webhook({ name: 'meta-closed', provider: 'meta', secret: { env: 'META_SECRET', verify: 'META_CLOSED_TOKEN' } })
 export class MetaClosedReceiver {
   @On('page.feed')
