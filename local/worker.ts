@@ -1,10 +1,11 @@
-/** The two built workers and the front, as one miniflare. */
+/** The two built workers, the front and the clock, as one miniflare. */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Log, LogLevel, Miniflare, type MiniflareOptions, type Request, Response, type WorkerOptions } from 'miniflare'
 import { compatibilityDate, compatibilityFlags } from '../src/wire/compatibility.ts'
 import { cronsIn, limitsIn, moduleNames, needsPool } from './bundle.ts'
+import { createClock } from './clock.ts'
 import type { Crons, ServedCron } from './cron.ts'
 import { frontSource } from './front.ts'
 import { createStackMapper } from './log.ts'
@@ -52,6 +53,7 @@ export async function startWorkers({
   onCron,
 }: WorkersOptions): Promise<Workers> {
   const handlers = signalHandlers()
+  const clock = createClock()
   const authWorker = worker('auth', auth.out, auth.bindings)
   const optionsWith = (backendWorker: WorkerOptions): MiniflareOptions => ({
     host: '127.0.0.1',
@@ -65,7 +67,7 @@ export async function startWorkers({
       // This line about a bundle that does not start is in the thrown error too. Miniflare refuses a handler that returns a value.
       if (!message.startsWith('service core:user:')) onLog(message)
     },
-    workers: [frontWorker(port, onCron), backendWorker, authWorker],
+    workers: [frontWorker(port, onCron), backendWorker, authWorker, clock.worker],
   })
   let serving = worker('backend', backend.out, backend.bindings)
   const authCrons = cronsIn('auth', auth.out)
@@ -97,11 +99,7 @@ export async function startWorkers({
       return true
     },
     crons: () => [...backendCrons, ...authCrons],
-    async runScheduled(name, cron, time) {
-      const fetcher = await runtime.getWorker(name)
-      const { outcome } = await fetcher.scheduled({ cron, scheduledTime: time })
-      return outcome === 'ok'
-    },
+    runScheduled: (name, cron, time) => clock.run(runtime, name, cron, time),
     async stop() {
       // Miniflare kills workerd, which no hanging request can delay. The limit is for miniflare itself.
       await Promise.race([runtime.dispose(), new Promise((resolve) => setTimeout(resolve, stopMs).unref())])

@@ -2,7 +2,10 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { stack } from '../support/command.ts'
+import type { CronResult } from '../../local/cron.ts'
+import { findPort } from '../../local/ports.ts'
+import { localCronPath } from '../../src/wire/reserved-paths.ts'
+import { stack, start } from '../support/command.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -86,6 +89,41 @@ describe('stack cron run', () => {
     fs.writeFileSync(file, JSON.stringify({ ...record, service_role_key: 'srk_another' }))
     const { code, stderr } = await stack(['cron', 'run', 'Jobs.record'], { cwd: root })
     expect([code, stderr]).toEqual([3, expect.stringContaining('no stack of this project runs here')])
+  })
+})
+
+describe('a stack whose requests log more than the pipe of the log holds', () => {
+  it('runs a method as often as it is asked to, and answers', async () => {
+    const root = temporaryProject({
+      'stack/project.json': '{ "project": "talk" }',
+      'src/app.module.ts': `import { Controller, Cron, Get, Injectable, Log, Module } from '@stack/backend'
+const talk = () => { for (let line = 0; line < 100; line += 1) Log.info('x'.repeat(2_000)) }
+@Injectable() export class Jobs { @Cron('0 6 * * *') talk() { talk() } }
+@Controller('/talk', { auth: false }) export class TalkController { @Get() talk() { talk() } }
+@Module({ controllers: [TalkController], providers: [Jobs] }) export class AppModule {}
+`,
+    })
+    const url = `http://127.0.0.1:${await findPort()}`
+    const running = start(['start', '--project', root, '--port', new URL(url).port])
+    await running.seen('Ctrl-C ends')
+    const stuck = setTimeout(() => running.child.kill('SIGKILL'), 60_000) // a stack that is stuck ends by no other signal
+    const record = JSON.parse(fs.readFileSync(path.join(root, '.stack/local.json'), 'utf8'))
+    const run = () =>
+      fetch(`${url}${localCronPath}`, {
+        method: 'POST',
+        headers: { apikey: record.service_role_key, 'content-type': 'application/json' },
+        body: '{ "name": "Jobs.talk" }',
+      })
+    let isOver = false
+    const talking = Array.from({ length: 20 }, async () => {
+      while (!isOver) await (await fetch(`${url}/talk`)).arrayBuffer()
+    })
+    const outcomes: string[] = []
+    for (let count = 0; count < 10; count += 1) outcomes.push(((await (await run()).json()) as CronResult).outcome)
+    isOver = true
+    await Promise.all(talking)
+    clearTimeout(stuck)
+    expect(outcomes).toEqual(Array(10).fill('finished'))
   })
 })
 

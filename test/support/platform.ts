@@ -315,11 +315,15 @@ class Edge {
       .filter(({ pattern }) => matches(pattern, `127.0.0.1${pathname}`))
       .sort((a, b) => b.pattern.length - a.pattern.length)
     if (!route || !this.#runtime) return void response.writeHead(530).end('no route of the zone matches')
-    const worker = await this.#runtime.getWorker(route.name)
     const { method = 'GET', headers } = request
-    const answer = await worker.fetch(`http://${headers.host}${request.url}`, {
+    // miniflare's `getWorker` would block this process, and with it the reader of workerd's log
+    const answer = await this.#runtime.dispatchFetch(`http://${headers.host}${request.url}`, {
       method,
-      headers: { ...(headers as Record<string, string>), 'cf-connecting-ip': '127.0.0.1' },
+      headers: {
+        ...(headers as Record<string, string>),
+        'cf-connecting-ip': '127.0.0.1',
+        'MF-Route-Override': route.name,
+      },
       redirect: 'manual',
       ...(body.length > 0 ? { body } : {}),
     })
