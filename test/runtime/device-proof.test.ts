@@ -40,10 +40,24 @@ const callWith = (headers: Record<string, string>) =>
   beginCall(new Request('https://shop.example/mine?a=1', { method: 'PUT', headers }), { STACK_WORKER: 'shop' }, context)
 
 /** @returns what the runtime makes of a request with an assertion over its bytes, `{"a":1}`. */
-function prove({ after = 0, signer = pair, form = 'es256', body, authorization, header = (value) => value }: Lies = {}) {
+function prove({
+  after = 0,
+  signer = pair,
+  form = 'es256',
+  body,
+  authorization,
+  header = (value) => value,
+}: Lies = {}) {
   const bytes = new TextEncoder().encode('{"a":1}')
   const time = now + after
-  const parts = { time, nonce, method: 'PUT', target: '/mine?a=1', bodyDigest: digest(bytes), tokenDigest: digest(token) }
+  const parts = {
+    time,
+    nonce,
+    method: 'PUT',
+    target: '/mine?a=1',
+    bodyDigest: digest(bytes),
+    tokenDigest: digest(token),
+  }
   const text = assertedText(parts)
   const proof = form === 'apple' ? appleAssertion(signer, text) : sign('sha256', Buffer.from(text), signer.privateKey)
   const key = pointOf(pair).toString('base64url')
