@@ -119,7 +119,7 @@ describe('the device of an assertion that has held', () => {
     environment: 'production',
     key_storage: 'secure_enclave',
     attested_at: '2026-12-01T00:00:00Z',
-    facts: { os_version: 27 },
+    facts: { os_version: '27.0' },
     rp_id_hash: 'app',
     is_revoked: false,
     is_unseen: false,
