@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type Claim } from '../../../runtime/webhooks/claim.ts'
 import { parseForm } from '../../../runtime/webhooks/form.ts'
-import { eventKey, readPayload } from '../../../runtime/webhooks/payload.ts'
+import { eventKey, field, readPayload } from '../../../runtime/webhooks/payload.ts'
 import { createStore } from '../../../runtime/webhooks/store.ts'
 import { eventKeyFault, presets, type Scheme, type WebhookProvider } from '../../../src/wire/webhook-schemes.ts'
 import { bytes } from '../../support/claims.ts'
@@ -17,6 +17,7 @@ describe('7.2 which event a delivery is about', () => {
     ['payments', { type: 'invoice.paid' }, {}, 'invoice.paid'],
     ['payments', { event: 'invoice.paid' }, {}, undefined],
     ['payments', { type: 7 }, {}, undefined],
+    ['payments', { type: '' }, {}, undefined],
     ['payments', null, {}, undefined],
     ['payments', JSON.parse('{"__proto__":{"type":"x"}}'), {}, undefined],
     ['codehost', { action: 'opened' }, { 'x-codehost-event': 'issues' }, 'issues.opened'],
@@ -130,6 +131,13 @@ describe('7.1 how a body is read', () => {
   })
 })
 
+describe('a field of a body', () => {
+  it.each(['constructor', '__proto__', 'toString'])('%s is one that the sender wrote, and no inherited one', (name) => {
+    expect(field(JSON.parse(`{"${name}":"x"}`), name)).toBe('x')
+    for (const body of [{}, [], 'text', 7, null]) expect(field(body, name)).toBeUndefined()
+  })
+})
+
 describe('7.7 what a delivery is known by', () => {
   const claim: Claim = { signed: () => bytes('signed'), holds: async () => true }
   const hash = `sha256:${createHash('sha256').update('signed').digest('hex')}`
@@ -138,6 +146,7 @@ describe('7.7 what a delivery is known by', () => {
     titled<[string | undefined, Partial<Claim>, unknown, string]>([
       ['id', {}, { id: 'evt_1' }, 'id:evt_1'],
       ['id', {}, { id: 7 }, hash],
+      ['id', {}, { id: '' }, hash],
       ['id', {}, {}, hash],
       [undefined, {}, { id: 'evt_1' }, hash],
       [undefined, { id: 'msg_1' }, { id: 'evt_1' }, 'id:msg_1'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sortedForm } from '../../../runtime/webhooks/form.ts'
 import { urlsOf } from '../../../runtime/webhooks/urls.ts'
 import { presets } from '../../../src/wire/webhook-schemes.ts'
-import { bytes, claimed, holds } from '../../support/claims.ts'
+import { bytes, claimed, holds, reasonOf } from '../../support/claims.ts'
 
 describe('the URL scheme', () => {
   const url = 'https://mycompany.com/myapp.php?foo=1&bar=2'
@@ -17,6 +17,23 @@ describe('the URL scheme', () => {
     expect(await holds(presets.twilio.proof, '12345', published, bytes(reordered), [url])).toBe(true)
     expect(await holds(presets.twilio.proof, '12345', published, bytes(`${form}&x=1`), [url])).toBe(false)
     expect(await holds(presets.twilio.proof, '12345', published, bytes(form), [`${url}&x=1`])).toBe(false)
+  })
+
+  it('a signature over any spelling of the address counts, and over no other address', async () => {
+    const spellings = ['https://proxy.example/a', `${url}#`, url]
+    expect(await holds(presets.twilio.proof, '12345', published, bytes(form), spellings)).toBe(true)
+    expect(await holds(presets.twilio.proof, '12345', published, bytes(form), spellings.slice(0, 2))).toBe(false)
+  })
+
+  it('a signature has 20 bytes', () => {
+    const read = (length: number) =>
+      reasonOf(presets.twilio.proof, { 'x-twilio-signature': Buffer.alloc(length, 7).toString('base64') }, [url])
+    expect([read(19), read(20), read(21), read(32)]).toEqual([
+      'bad_encoding',
+      'claimed',
+      'bad_encoding',
+      'bad_encoding',
+    ])
   })
 
   it('equal values of a name count once, and a name’s values are sorted', () => {
