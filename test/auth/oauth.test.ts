@@ -288,6 +288,11 @@ describe('the account of a known person', () => {
     expect(await arrive(person)).toBe('done')
     await sql('update auth.users set disabled_at = now() where id = $1', [id])
     expect(await arrive(person)).toBe('user_disabled')
+    // nor is a second factor asked for
+    const factor = `insert into auth.mfa_factors (id, user_id, type, status, sealed_secret, verified_at)
+      values ('fac_known', $1, 'totp', 'verified', 'x', now())`
+    await sql(factor, [id])
+    expect(await arrive(person)).toBe('user_disabled')
   })
 })
 
