@@ -13,7 +13,7 @@ export const now = 1_700_000_000
 
 export const standard = schemeOfBlock(standardWebhooks)
 
-const readers = {
+export const readers = {
   hmac: readHmac,
   url: readUrl,
   token: readToken,
