@@ -173,7 +173,7 @@ describe('a code', () => {
     await phone({ max_attempts: 100 })
     await prove(number)
     const code = await codeFor(number)
-    const codes = await atOnce('auth.one_time_tokens', (n) => verifying(number, code, from(`198.51.100.${n}`)))
+    const codes = await atOnce('auth.users', (n) => verifying(number, code, from(`198.51.100.${n}`)))
     expect(codes.filter((one) => one !== 'invalid_code')).toEqual(['done'])
   })
 
@@ -304,7 +304,7 @@ describe('the number of an account', () => {
     const next = numberOf('+4916')
     const [signInCode, code] = [await codeFor(number), await codeFor(next, 'phone_change', id)]
     const codes = await atOnce(
-      'auth.one_time_tokens',
+      'auth.users',
       (n) => (n % 2 ? verifying(number, signInCode, from(`198.51.100.${n}`)) : confirming(next, code)),
       (n) => (n % 2 ? undefined : claims),
     )
