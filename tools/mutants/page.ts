@@ -19,16 +19,17 @@ const head = [
  */
 function rowOf(root: string, room: Room, outcomes: Record<string, Outcome>): string | undefined {
   const run = room.changes.filter(({ equivalent }) => equivalent === undefined)
-  const own = run.map((change) => outcomes[keyOf(room, change)]?.outcome)
-  const count = (wanted: Outcome['outcome']) => own.filter((outcome) => outcome === wanted).length
+  const own = run.flatMap((change) => outcomes[keyOf(room, change)] ?? [])
+  const count = (wanted: Outcome['outcome']) => own.filter(({ outcome }) => outcome === wanted).length
   const noticed = count('killed') + count('timed out')
   const open = run.length - noticed - count('survived')
   if (open === run.length) return undefined
   const score = open > 0 ? '–' : `${Math.floor((100 * noticed) / run.length)} %`
+  const minutes = (own.reduce((sum, { ms }) => sum + ms, 0) / 60_000).toFixed(1)
   const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim()
   const equivalent = room.changes.length - run.length
   const cells = [room.changes.length, count('killed'), count('timed out'), count('survived'), equivalent, open]
-  return `| ${room.name} | ${cells.join(' | ')} | ${score} | ${new Date().toISOString().slice(0, 10)} | ${commit} |`
+  return `| ${room.name} | ${cells.join(' | ')} | ${score} | ${minutes} | ${new Date().toISOString().slice(0, 10)} | ${commit} |`
 }
 
 /** Replaces the rows of rooms that have outcomes here. The others stay as they are. */
