@@ -6,9 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 vi.mock('@stack/backend', async (original) => (await import('../support/auth-module.ts')).withoutDecorators(original))
 
 import { Audit } from '../../src/auth/audit/rows.ts'
+import { Identities, type Person } from '../../src/auth/identities/rows.ts'
 import { SigningKeys } from '../../src/auth/keys/rows.ts'
 import { Limits } from '../../src/auth/limits/rows.ts'
+import { SignUps } from '../../src/auth/limits/sign-ups.ts'
+import { Challenges, Factors } from '../../src/auth/mfa/rows.ts'
+import { SecondStep } from '../../src/auth/mfa/second-step.ts'
 import { readAnswer } from '../../src/auth/oauth/answer.ts'
+import { Arrivals } from '../../src/auth/oauth/arrivals.ts'
 import { Beginning } from '../../src/auth/oauth/beginning.ts'
 import type { ProviderClient } from '../../src/auth/oauth/client.ts'
 import { discover } from '../../src/auth/oauth/discovery.ts'
@@ -19,9 +24,11 @@ import {
   partiesOf,
   requireProvider,
 } from '../../src/auth/oauth/endpoints.ts'
+import { verifyNative } from '../../src/auth/oauth/id-token.ts'
 import { LinkController } from '../../src/auth/oauth/link-routes.ts'
 import { isListed } from '../../src/auth/oauth/redirects.ts'
-import { Flows, ProviderClients } from '../../src/auth/oauth/rows.ts'
+import { OAuthController } from '../../src/auth/oauth/routes.ts'
+import { Flows, ProviderClients, UsedIdTokens } from '../../src/auth/oauth/rows.ts'
 import { Sessions } from '../../src/auth/sessions/rows.ts'
 import { SignIn } from '../../src/auth/sessions/sign-in.ts'
 import { Tokens } from '../../src/auth/sessions/tokens.ts'
@@ -36,15 +43,38 @@ import type { TestStack } from '../support/stack.ts'
 const auth = useAuthModule()
 const { request, codeOf, sql } = auth
 const issuers = mockIssuers()
-const { apple, github, microsoft } = issuers
+const { apple, github, google, microsoft } = issuers
 
 const clients = new ProviderClients()
 const flows = new Flows()
 const settings = new SettingsRows()
 const sessions = new Sessions()
 const users = new Users(...([] as unknown as ConstructorParameters<typeof Users>))
-const beginning = new Beginning(clients, flows, new Limits(), settings)
+const limits = new Limits()
+const audit = new Audit()
+const notices = { toUser: async () => {} } as never
+const identities = new Identities()
+const beginning = new Beginning(clients, flows, limits, settings)
 const links = new LinkController(beginning, sessions, users)
+const signIns = new SignIn(audit, notices, sessions, new Tokens(new SigningKeys()), users)
+const secondStep = new SecondStep(new Challenges(), new Factors(), sessions, signIns)
+const signUps = new SignUps(limits, settings)
+/** Takes the place of a class that no test of this file reaches. */
+const unused = undefined as never
+const arrivals = new Arrivals(audit, unused, identities, notices, secondStep, sessions, signUps, users)
+const signingIn = new OAuthController(
+  arrivals,
+  beginning,
+  clients,
+  unused,
+  unused,
+  flows,
+  limits,
+  unused,
+  sessions,
+  settings,
+  new UsedIdTokens(),
+)
 
 const browser = { ip: '192.0.2.7', country: null, user_agent: null, request_id: 'req_1' }
 const fields = {
@@ -74,6 +104,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   for (const issuer of issuers.all) issuer.reset()
   await sql('delete from auth.rate_limits')
+  await sql(`update auth.settings set document = '{}'`)
 })
 afterAll(() => issuers.close())
 
@@ -135,6 +166,64 @@ describe('the answer of a provider', () => {
   })
 })
 
+describe('what a provider answers', () => {
+  const filled = (length: number) => {
+    google.tampering = { tokenBody: (body) => Object.assign(body, { filler: 'x'.repeat(length) }) }
+    return personOf('google')
+  }
+
+  it('is read as far as 512 KiB', async () => {
+    expect(await filled(500_000)).toMatchObject({ subject: '1' })
+    await expect(filled(600_000)).rejects.toThrow('is larger than 524288 bytes')
+  })
+
+  it('is not looked for elsewhere: a redirect is not followed', async () => {
+    const elsewhere = { location: `${google.origin}/elsewhere` }
+    google.tampering = { answer: { token: (response) => response.writeHead(307, elsewhere).end() } }
+    await expect(personOf('google')).rejects.toThrow('answered with 307')
+    expect(google.requests('/elsewhere')).toBe(0)
+  })
+
+  it('confirms an address, and none where there is none', async () => {
+    const said = (email: string) => personOf('google', { claims: { email, email_verified: true } })
+    expect(await said('b@example.com')).toMatchObject({ email: 'b@example.com', email_verified: true })
+    expect(await said('no address')).toMatchObject({ email: null, email_verified: false })
+  })
+})
+
+describe('a key of Microsoft', () => {
+  const nonce = 'a nonce of the application'
+  /** Checks an ID token of a new directory. @param signerOf the directory whose key signs it. @returns its claims. */
+  const claimsOf = (signerOf: (tenant: string) => string) => {
+    const tenant = crypto.randomUUID()
+    const issuerOf = (directory: string) => `${microsoft.issuer}/${directory}/v2.0`
+    microsoft.tampering = {
+      keys: (keys) => Object.assign(keys[0]!, { issuer: issuerOf(signerOf(tenant)) }),
+    }
+    const fields = { application_id: 'app', directory: 'tenant', tenant_id: tenant }
+    const client = { kind: 'native', platform: 'ios', fields } as unknown as ProviderClient
+    const id_token = microsoft.idToken('app', nonce, { sub: '1' }, { tid: tenant, iss: issuerOf(tenant) })
+    return request(async () =>
+      verifyNative('microsoft', client, await discover('microsoft', client), { id_token, nonce }),
+    )
+  }
+
+  it('signs for its own directory, and one of the template for each', async () => {
+    expect(await claimsOf((tenant) => tenant)).toMatchObject({ sub: '1' })
+    expect(await claimsOf(() => '{tenantid}')).toMatchObject({ sub: '1' })
+  })
+
+  it('signs for no other directory', async () => {
+    await expect(claimsOf(() => crypto.randomUUID())).rejects.toThrow('with the key of another directory')
+  })
+})
+
+/** Sets how many sign-ins with providers one network has in an hour. */
+const configureLimit = (attempts: number) => {
+  const rate_limits = { provider_sign_in_per_address: { attempts, seconds: 3_600 } }
+  return sql('update auth.settings set document = $1', [JSON.stringify({ rate_limits })])
+}
+
 describe('the beginning of a sign-in', () => {
   const begin = (...given: Parameters<typeof asked>) =>
     codeOf(() => beginning.begin('google', asked(...given), browser))
@@ -146,11 +235,64 @@ describe('the beginning of a sign-in', () => {
   })
 
   it('is counted by network, whatever becomes of it', async () => {
-    const limit = { provider_sign_in_per_address: { attempts: 2, seconds: 3_600 } }
-    await sql('update auth.settings set document = $1', [JSON.stringify({ rate_limits: limit })])
+    await configureLimit(2)
     const codes = [await begin('web', 'https://evil.example'), await begin('none'), await begin()]
-    await sql(`update auth.settings set document = '{}'`)
     expect(codes).toEqual(['invalid_redirect', 'client_not_found', 'rate_limited'])
+  })
+})
+
+describe('an ID token of a native application', () => {
+  const nonce = 'a nonce of the application'
+  const http = new Request('https://stack.example/auth', { headers: { 'cf-connecting-ip': browser.ip } })
+  const signIn = (sub: string, client_key = 'app') => {
+    const id_token = google.idToken('app', nonce, { sub, email: `${sub}@example.com` })
+    return codeOf(() => signingIn.native('google', { client_key, id_token, nonce }, http, 'req_1'))
+  }
+
+  it('signs in', async () => expect(await signIn('native-1')).toBe('done'))
+
+  it('is counted by network, whatever becomes of it', async () => {
+    await configureLimit(2)
+    expect([await signIn('native-2', 'none'), await signIn('native-2'), await signIn('native-2')]).toEqual([
+      'client_not_found',
+      'done',
+      'rate_limited',
+    ])
+  })
+})
+
+describe('the account of a known person', () => {
+  const origin = { provider: 'google', client_key: 'web', platform: 'web', application_key: 'shop' } as const
+  let count = 0
+  /** @returns an account whose address is not confirmed, with the identity of its person. */
+  async function known(): Promise<{ id: string; person: Person }> {
+    const id = `usr_known_${count++}`
+    const email = `${id}@example.com`
+    await sql('insert into auth.users (id, email) values ($1, $2)', [id, email])
+    const person = { provider: 'google', subject: id, email, email_verified: false, profile: {} }
+    await request(() => identities.add(id, person, 'web'))
+    return { id, person }
+  }
+  const arrive = (person: Person) =>
+    codeOf(() => arrivals.settle({ person, origin, client: browser, guestId: undefined }, 'known', {}))
+  const isConfirmed = async (id: string) => (await request(() => users.byId(id)))!.email_confirmed_at !== null
+
+  it('has its address confirmed by a provider that has verified it', async () => {
+    const { id, person } = await known()
+    expect([await arrive(person), await isConfirmed(id)]).toEqual(['done', false])
+    expect([await arrive({ ...person, email_verified: true }), await isConfirmed(id)]).toEqual(['done', true])
+  })
+
+  it('is closed from the moment in which it is disabled, also during a sign-in', async () => {
+    const { id, person } = await known()
+    expect(await arrive(person)).toBe('done')
+    await sql('update auth.users set disabled_at = now() where id = $1', [id])
+    expect(await arrive(person)).toBe('user_disabled')
+    // nor is a second factor asked for
+    const factor = `insert into auth.mfa_factors (id, user_id, type, status, sealed_secret, verified_at)
+      values ('fac_known', $1, 'totp', 'verified', 'x', now())`
+    await sql(factor, [id])
+    expect(await arrive(person)).toBe('user_disabled')
   })
 })
 
@@ -158,13 +300,6 @@ describe('an identity that a user adds', () => {
   it('is for that user, who has signed in recently and has a confirmed address', async () => {
     await sql(`insert into auth.users (id, email, email_confirmed_at) values ('usr_1', 'u@example.com', now())`)
     const user = (await request(() => users.byId('usr_1'))) as User
-    const signIns = new SignIn(
-      new Audit(),
-      { toUser: async () => {} } as never,
-      sessions,
-      new Tokens(new SigningKeys()),
-      users,
-    )
     const { access_token } = await request(() => signIns.begin(user, ['pwd'], browser))
     const claims = decodeJwt(access_token)
     const body = { ...asked(), code_challenge_method: 'S256' as const }
@@ -213,6 +348,19 @@ describe('metadata', () => {
     const evil = `https://${'e'.repeat(microsoft.origin.length - 8)}/${tenant}/v2.0`
     microsoft.tampering = { metadata: (it) => Object.assign(it, { issuer: evil }) }
     await expect(discovered(clientOf(tenant))).rejects.toThrow("another issuer's")
+  })
+
+  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])('have TLS or loopback as %s', async (name) => {
+    const named = (endpoint: string) => {
+      microsoft.tampering = { metadata: (it) => Object.assign(it, { [name]: endpoint }) }
+      return discovered(clientOf(crypto.randomUUID()))
+    }
+    expect(await named('https://provider.example/')).toMatchObject({
+      metadata: { [name]: 'https://provider.example/' },
+    })
+    expect(await named('http://127.0.0.1:9/')).toMatchObject({ metadata: { [name]: 'http://127.0.0.1:9/' } })
+    for (const endpoint of ['http://provider.example/', 'http://127.0.0.1.provider.example/', '/token'])
+      await expect(named(endpoint)).rejects.toThrow('neither https nor on loopback')
   })
 
   it('of a directory are read below its issuer, whatever its name', async () => {

@@ -20,11 +20,12 @@ import { Sessions } from '../../src/auth/sessions/rows.ts'
 import { SignIn } from '../../src/auth/sessions/sign-in.ts'
 import { type TokenAnswer, Tokens } from '../../src/auth/sessions/tokens.ts'
 import { SettingsRows } from '../../src/auth/settings/rows.ts'
+import { inRequest } from '../../src/auth/shared/sql.ts'
 import { type User, Users } from '../../src/auth/users/rows.ts'
 import { Assertions } from '../../src/auth/webauthn/assertions.ts'
 import { Ceremonies } from '../../src/auth/webauthn/ceremonies.ts'
 import { relyingParty } from '../../src/auth/webauthn/relying-party.ts'
-import { Credentials, WebauthnChallenges } from '../../src/auth/webauthn/rows.ts'
+import { type Ceremony, Credentials, WebauthnChallenges } from '../../src/auth/webauthn/rows.ts'
 import { assertion, registration } from '../../src/auth/webauthn/schemas.ts'
 import type { UserT } from '../../src/sdk/user.ts'
 import { useAuthModule } from '../support/auth-module.ts'
@@ -132,6 +133,12 @@ describe('an enrolment', () => {
     expect(await codeOf(() => own.enrol({ label: '' }, caller(), http, 'req_1'), claims)).toBe('email_not_confirmed')
   })
 
+  it('takes an attestation of the key itself, and none of a certificate', async () => {
+    const key = () => new Authenticator('https://stack.example')
+    expect(await enrol(key(), { selfAttested: true })).toMatchObject({ factor: { type: 'webauthn' } })
+    expect(await enrol(key(), { certified: true })).toMatchObject({ code: 'invalid_passkey' })
+  })
+
   it('of a second passkey asks for the first one’s proof', async () => {
     await enrolled()
     const { challenge_id, options } = await enrolOptions()
@@ -158,6 +165,29 @@ describe('a sign-in', () => {
     const [verified, touched] = [await enrolled(), await enrolled({ uv: false })]
     expect(await request(await prove(verified))).toMatchObject({ user: { id }, amr: ['swk', 'user', 'mfa'] })
     expect(await request(await prove(touched))).toMatchObject({ user: { id }, amr: ['swk', 'user'] })
+  })
+
+  it('tells a key that is bound to its device from one that devices share', async () => {
+    const [bound, shared] = [await enrolled({ be: false, bs: false }), await enrolled()]
+    expect(await request(await prove(bound))).toMatchObject({ amr: ['hwk', 'user', 'mfa'] })
+    expect(await request(await prove(shared))).toMatchObject({ amr: ['swk', 'user', 'mfa'] })
+  })
+
+  it('is refused where the authenticator names another account, or none', async () => {
+    const key = await enrolled()
+    const other = Buffer.alloc(32, 'x').toString('base64url')
+    for (const userHandle of [other, null])
+      expect(await codeOf(await prove(key, { userHandle }))).toBe('invalid_passkey')
+    expect(await codeOf(await prove(key))).toBe('done')
+  })
+
+  it('is with a passkey of the present host, and of no former one', async () => {
+    const former = await enrolled()
+    await configure({ site_url: 'https://shop.example' })
+    const present = new Authenticator('https://shop.example')
+    await enrol(present)
+    expect(await codeOf(await prove(present))).toBe('done')
+    expect(await codeOf(await prove(former, { origin: 'https://shop.example' }))).toBe('invalid_passkey')
   })
 
   it('holds the account until it ends', async () => {
@@ -197,6 +227,16 @@ describe('a sign-in', () => {
     const admit = () => ceremonies.admit(browser)
     expect([await codeOf(admit), await codeOf(admit)]).toEqual(['done', 'rate_limited'])
   })
+})
+
+it('a challenge is for one purpose, one account and one session', async () => {
+  const ceremony = { purpose: 'step_up', userId: id, boundTo: 'ses_1' } as const
+  const { id: challenge } = await request(() => challenges.begin(ceremony, ''))
+  const consumed = (other: Partial<Ceremony>) =>
+    request(() => challenges.consume(challenge, { ...ceremony, ...other }, inRequest))
+  for (const other of [{ purpose: 'enrol' }, { userId: 'usr_other' }, { boundTo: 'ses_2' }] as const)
+    expect([other, await consumed(other)]).toEqual([other, undefined])
+  expect(await consumed({})).toMatchObject({ label: '' })
 })
 
 describe('options of a second step', () => {

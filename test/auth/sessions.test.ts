@@ -22,7 +22,9 @@ import { SigningKeys } from '../../src/auth/keys/rows.ts'
 import { Limits } from '../../src/auth/limits/rows.ts'
 import { OneTimeTokens } from '../../src/auth/mail/tokens.ts'
 import { AdministeredMfaController } from '../../src/auth/mfa/administration.ts'
+import { FactorChanges } from '../../src/auth/mfa/changes.ts'
 import { digestOf, newRecoveryCodes } from '../../src/auth/mfa/recovery.ts'
+import { MfaController } from '../../src/auth/mfa/routes.ts'
 import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
 import { SecondStep } from '../../src/auth/mfa/second-step.ts'
 import { newEnrolment, stepOf } from '../../src/auth/mfa/totp.ts'
@@ -30,6 +32,7 @@ import { PasswordChecks } from '../../src/auth/passwords/checks.ts'
 import { hashPassword, isCurrent, isPassword, requirePasswordFits } from '../../src/auth/passwords/hash.ts'
 import { isSame } from '../../src/auth/passwords/phc.ts'
 import { Passwords } from '../../src/auth/passwords/rows.ts'
+import { ProviderStates } from '../../src/auth/providers/rows.ts'
 import { RefreshController, SessionsController } from '../../src/auth/sessions/routes.ts'
 import { Sessions } from '../../src/auth/sessions/rows.ts'
 import { SignIn } from '../../src/auth/sessions/sign-in.ts'
@@ -127,6 +130,14 @@ describe('an access token', () => {
     expect(decodeJwt((await signIn()).access_token)['role']).toBe('anon')
   })
 
+  it('is for the audience of this stack', async () => {
+    const { AUTH_AUDIENCE } = auth.env
+    auth.env['AUTH_AUDIENCE'] = 'another stack'
+    const { access_token } = await signIn()
+    auth.env['AUTH_AUDIENCE'] = AUTH_AUDIENCE
+    expect(decodeJwt(access_token).aud).toBe('another stack')
+  })
+
   it('keeps the moment of the sign-in when it is refreshed', async () => {
     const first = await signIn()
     await sql(`update auth.sessions set auth_time = now() - interval '1 hour' where id = $1`, [
@@ -175,7 +186,10 @@ describe('a refresh token', () => {
     const session = sessionOf(before.access_token)
     await refreshed(before.refresh_token)
     await rotatedAgo(session, 11)
-    await auth.atOnce('auth.sessions', refresh(before.refresh_token))
+    // the bucket of the limit would hold the others as well: the lock of the session must do so alone
+    const withoutLimit = new RefreshController(audit, { takeEach: () => ({}) } as never, notices, sessions, tokens)
+    const body = { refresh_token: before.refresh_token }
+    await auth.atOnce('stack.audit', () => withoutLimit.refresh(body, http, 'req_1'))
     expect(
       await sql('select refresh_recoveries, refresh_generation::int from auth.sessions where id = $1', [session]),
     ).toEqual([{ refresh_recoveries: 1, refresh_generation: 3 }])
@@ -443,6 +457,37 @@ describe('a sign-in that waits for its second factor', () => {
     expect(await attempt(done!)).toBe(undefined)
     await sql('update auth.mfa_challenges set expires_at = now() where id = $1', [over])
     expect(await attempt(over!)).toBe(undefined)
+  })
+
+  it('is over where the account is disabled meanwhile', async () => {
+    const none = undefined as never
+    const changes = new FactorChanges(audit, notices, users)
+    const secondStep = new SecondStep(challenges, factors, sessions, signIns)
+    const providers = new ProviderStates()
+    const mfa = new MfaController(
+      none,
+      audit,
+      challenges,
+      changes,
+      factors,
+      limits,
+      notices,
+      providers,
+      recovery,
+      secondStep,
+      sessions,
+      settings,
+      signIns,
+      users,
+    )
+    const [one, other] = await request(() => recovery.renew(id))
+    const answer = async (recovery_code: string) => {
+      const challenge_id = await request(() => challenges.begin(id, ['pwd']))
+      return codeOf(() => mfa.challenge({ challenge_id, recovery_code }, http, 'req_1'))
+    }
+    expect(await answer(one!)).toBe('done')
+    await sql('update auth.users set disabled_at = now() where id = $1', [id])
+    expect(await answer(other!)).toBe('invalid_challenge')
   })
 
   it('ends with the password that began it', async () => {

@@ -1,5 +1,6 @@
 /** A software authenticator and the browser before it (WebAuthn level 3): real keys, CBOR, authenticator data and signatures. */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
+import { selfSigned } from './certificates.ts'
 
 /** What `navigator.credentials.create()` and `get()` take, as JSON. */
 interface Options {
@@ -29,10 +30,12 @@ export interface Lies {
   tamper?: {
     signature?: boolean
     authenticatorData?: boolean
-    attestation?: 'statement' | 'format' | 'bytes' | 'point'
+    attestation?: 'statement' | 'bytes' | 'point'
   }
   /** The attestation is signed by the new key itself, instead of none. */
   selfAttested?: boolean
+  /** The attestation is signed by a certificate, in the format of FIDO U2F (section 8.6), instead of none. The key is ES256. */
+  certified?: boolean
 }
 
 interface Flags {
@@ -48,7 +51,7 @@ interface Flags {
 /** `RSA1024` is RS256 with a modulus that is too short. */
 export type KeyType = 'ES256' | 'EdDSA' | 'RS256' | 'RSA1024'
 
-type Cbor = number | string | Uint8Array | Map<number | string, Cbor>
+type Cbor = number | string | Uint8Array | Cbor[] | Map<number | string, Cbor>
 
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest()
@@ -134,8 +137,14 @@ export class Authenticator {
       )
       if (lies.tamper?.attestation === 'statement') signature[signature.length - 1]! ^= 1
       statement.set('alg', -7).set('sig', signature)
+    } else if (lies.certified) {
+      const { cert, key } = selfSigned('authenticator.example')
+      const rpIdHash = authData.subarray(0, 32)
+      const [x, y] = [-2, -3].map((member) => this.#publicKey.get(member) as Uint8Array)
+      const signed = Buffer.concat([Buffer.of(0), rpIdHash, sha256(clientData), this.id, Buffer.of(4), x!, y!])
+      statement.set('sig', sign('sha256', signed, key)).set('x5c', [new X509Certificate(cert).raw])
     } else if (lies.tamper?.attestation === 'statement') statement.set('sig', randomBytes(70))
-    const format = lies.tamper?.attestation === 'format' ? 'android-key' : lies.selfAttested ? 'packed' : 'none'
+    const format = lies.certified ? 'fido-u2f' : lies.selfAttested ? 'packed' : 'none'
     const object = encode(
       new Map<string, Cbor>([
         ['fmt', format],
@@ -207,6 +216,7 @@ function encode(value: Cbor): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
   if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value])
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(encode)])
   const parts = [...value].flatMap(([key, one]) => [encode(key), encode(one)])
   return Buffer.concat([head(5, value.size), ...parts])
 }
