@@ -14,7 +14,6 @@ import { AccountsController } from '../../src/auth/accounts/routes.ts'
 import { Accounts } from '../../src/auth/accounts/rows.ts'
 import { type AccountChange, newAccount } from '../../src/auth/accounts/schemas.ts'
 import { AuditController } from '../../src/auth/audit/routes.ts'
-import { Audit } from '../../src/auth/audit/rows.ts'
 import { statementOf } from '../../src/auth/audit/statement.ts'
 import { AuditTrail } from '../../src/auth/audit/trail.ts'
 import { AdministeredConsentsController } from '../../src/auth/consents/administration.ts'
@@ -25,14 +24,8 @@ import { Devices } from '../../src/auth/devices/rows.ts'
 import { lastMigration } from '../../src/auth/health/migrations.ts'
 import { HealthController } from '../../src/auth/health/routes.ts'
 import { SigningKeys } from '../../src/auth/keys/rows.ts'
-import { Limits } from '../../src/auth/limits/rows.ts'
-import { type NewMessage, Outbox } from '../../src/auth/mail/outbox.ts'
-import { PendingActions } from '../../src/auth/mail/pending.ts'
-import { OneTimeTokens } from '../../src/auth/mail/tokens.ts'
-import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
 import { OperatorsController } from '../../src/auth/operators/routes.ts'
 import { Operators } from '../../src/auth/operators/rows.ts'
-import { Passwords } from '../../src/auth/passwords/rows.ts'
 import { Roles } from '../../src/auth/roles/rows.ts'
 import { sealedColumns } from '../../src/auth/sealing/columns.ts'
 import { SealingController } from '../../src/auth/sealing/routes.ts'
@@ -40,47 +33,35 @@ import { Resealing } from '../../src/auth/sealing/rows.ts'
 import { AdministeredSessionsController } from '../../src/auth/sessions/administration.ts'
 import { LocalTokensController } from '../../src/auth/sessions/local.ts'
 import { SessionRecords } from '../../src/auth/sessions/records.ts'
-import { Sessions } from '../../src/auth/sessions/rows.ts'
 import { SignIn } from '../../src/auth/sessions/sign-in.ts'
 import { Tokens } from '../../src/auth/sessions/tokens.ts'
 import { SettingsController } from '../../src/auth/settings/routes.ts'
-import { SettingsRows } from '../../src/auth/settings/rows.ts'
 import { open } from '../../src/auth/shared/seal.ts'
-import { type User, Users } from '../../src/auth/users/rows.ts'
+import type { User } from '../../src/auth/users/rows.ts'
 import { placeOf, VaultMirror } from '../../src/auth/vault/mirror.ts'
 import { VaultController } from '../../src/auth/vault/routes.ts'
 import { VaultRows } from '../../src/auth/vault/rows.ts'
 import { Database } from '../../src/sdk/ambient.ts'
 import { HttpError } from '../../src/sdk/errors.ts'
 import type { UserT } from '../../src/sdk/user.ts'
+import { accountParts, addAccount, browser } from '../support/account-parts.ts'
 import { useAuthModule } from '../support/auth-module.ts'
 
 const auth = useAuthModule()
 const { request, codeOf, atOnce, sql } = auth
 
 const leaked = 'a password that leaked'
-const told: string[] = []
-const notices = {
-  toUser: async ({ email }: { email: string }, template: string) => void told.push(`${template} ${email}`),
-} as never
 const breaches = {
   refuse: async (password: string) => {
     if (password === leaked) throw new HttpError(400, 'leaked', 'it has leaked')
   },
 } as never
-const audit = new Audit()
-const limits = new Limits()
-const settings = new SettingsRows()
-const outbox = new Outbox()
-const delivery = { queue: (message: NewMessage) => outbox.queue(message) } as never
+const parts = accountParts()
+const { audit, challenges, delivery, factors, limits, notices, outbox, passwords } = parts
+const { pending, recovery, sessions, settings, told, tokens: oneTime, users } = parts
 const senders = { transportOf: async () => ({}) } as never
-const users = new Users()
-const sessions = new Sessions()
 const records = new SessionRecords()
 const tokens = new Tokens(new SigningKeys())
-const oneTime = new OneTimeTokens(limits, settings)
-const pending = new PendingActions(outbox, oneTime)
-const [factors, recovery, challenges, passwords] = [new Factors(), new Recovery(), new Challenges(), new Passwords()]
 const [consents, devices, roles] = [new Consents(), new Devices(), new Roles()]
 const exports = new AccountExport(consents, devices, factors, recovery, roles, records)
 const accounts = new AccountsController(
@@ -110,21 +91,20 @@ const vault = new VaultController(audit, new VaultRows())
 const sealing = new SealingController(new Resealing(audit))
 const deliveries = new DeliveriesController(new Deliveries())
 
-const browser = { ip: '192.0.2.7', country: null, user_agent: 'Browser/1', request_id: 'req_1' }
 const http = new Request('https://stack.example/v1', {
   headers: { 'cf-connecting-ip': '192.0.2.9', 'user-agent': 'Operator/1' },
 })
 const by = [null, http, 'req_1'] as const
 /** A user of no test. */
 const stranger = 'usr_stranger'
-let count = 0
 let id: string
+/** Number of rows that have an id of their own. */
+let count = 0
 
 beforeAll(() => sql('insert into auth.users (id) values ($1)', [stranger]))
 beforeEach(async () => {
   told.length = 0
-  id = `usr_${count++}`
-  await sql('insert into auth.users (id, email, email_confirmed_at) values ($1, $2, now())', [id, `${id}@example.com`])
+  ;({ id } = await addAccount(auth))
 })
 
 const begin = (userId = id) => request(() => sessions.begin(userId, ['pwd'], browser))
@@ -294,7 +274,7 @@ describe('the credentials of a user', () => {
     await sql(
       `insert into auth.devices (id, user_id, platform, application_key, environment, key_id, public_key, key_storage)
         values ('dev_' || lpad($2, 26, '0'), $1, 'ios', 'app', 'production', lpad($2, 43, 'k'), repeat('p', 87), 'tee')`,
-      [id, String(count)],
+      [id, String(count++)],
     )
     const { revoked } = await request(() => accounts.revokeCredentials(id, ...by))
     expect(revoked).toEqual({ password: 1, sessions: 1, identities: 1, factors: 1, devices: 1, one_time_tokens: 1 })

@@ -19,31 +19,27 @@ import { importPoint, signedBy } from '../../runtime/devices/proof.ts'
 import { verifyAndroid } from '../../src/auth/devices/android.ts'
 import { verifyApple } from '../../src/auth/devices/apple.ts'
 import { readCertificate } from '../../src/auth/devices/certificate.ts'
-import { appleRoots, googleRoots } from '../../src/auth/devices/roots.ts'
-import { attestationVectors, fromBase64 } from '../support/attestation-vectors.ts'
-import { androidApp, androidChain, describing, iosApp, newRoot, rootOfTrust } from '../support/attestations.ts'
+import {
+  type AppAttestVector,
+  androidInputOf,
+  appleInputOf,
+  attestationVectors,
+  fromBase64,
+} from '../support/attestation-vectors.ts'
+import { androidApp, androidChain, describing, newRoot, rootOfTrust } from '../support/attestations.ts'
 
 if (!attestationVectors) process.stderr.write('the attestations of devices are not here: their tests are skipped\n')
 
 const day = 86_400_000
 
-type Vector = NonNullable<typeof attestationVectors>['app_attest'][number]
-
 /** The verdict of this package. */
-async function own(vector: Vector, change: Partial<Vector> & { at?: number } = {}): Promise<boolean> {
-  const { app_id, client_data, attestation } = { ...vector, ...change }
-  const result = await verifyApple({
-    attestation: fromBase64(attestation),
-    challenge: fromBase64(client_data),
-    app: { ...iosApp, app_ids: [app_id] },
-    environments: [change.environment ?? vector.environment],
-    roots: appleRoots,
-    now: change.at ?? Date.parse(vector.verify_at),
-  }).catch(() => ({ reason: 'malformed' })) // the enrolment refuses input that is malformed
+async function own(vector: AppAttestVector, change: Partial<AppAttestVector> & { at?: number } = {}): Promise<boolean> {
+  const input = appleInputOf({ ...vector, ...change })
+  const result = await verifyApple({ ...input, now: change.at ?? input.now }).catch(() => ({ reason: 'malformed' })) // the enrolment refuses input that is malformed
   return !('reason' in result)
 }
 
-function ofNodeAppAttest(vector: Vector, change: Partial<Vector> = {}): boolean {
+function ofNodeAppAttest(vector: AppAttestVector, change: Partial<AppAttestVector> = {}): boolean {
   const { app_id, client_data, attestation, key_id, environment } = { ...vector, ...change }
   try {
     nodeAppAttest.verifyAttestation({
@@ -65,7 +61,7 @@ describe.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$
     expect([await own(vector), ofNodeAppAttest(vector)]).toEqual([true, true])
   })
 
-  it.each<[string, Partial<Vector>]>([
+  it.each<[string, Partial<AppAttestVector>]>([
     ['another app', { app_id: 'ZZZZZZZZZZ.com.example.other' }],
     ['another challenge', { client_data: 'AAAA' }],
     ['a cut attestation', { attestation: vector.attestation.slice(0, 4_000) }],
@@ -94,7 +90,7 @@ describe.runIf(attestationVectors).each(attestationVectors?.app_attest ?? [])('$
   })
 })
 
-function readCertificateKey(vector: Vector): string {
+function readCertificateKey(vector: AppAttestVector): string {
   const point = fromBase64(vector.public_key)
   const spki = Buffer.concat([Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex'), point])
   return `-----BEGIN PUBLIC KEY-----\n${spki.toString('base64')}\n-----END PUBLIC KEY-----`
@@ -124,17 +120,7 @@ describe.runIf(attestationVectors).each(attestationVectors?.key_attestation ?? [
     const isSound = root?.deviceLocked === true && root.verifiedBootState === 0
     const isSameLevel = described.attestationSecurityLevel === described.keymasterSecurityLevel
     const isHardware = described.attestationSecurityLevel > 0
-    const result = await verifyAndroid({
-      certificates: vector.chain.map(fromBase64),
-      challenge: fromBase64(vector.challenge),
-      app: {
-        ...androidApp,
-        package_name: vector.package,
-        signing_certificates_sha256: [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')],
-      },
-      roots: googleRoots,
-      now: Date.parse(vector.verify_at),
-    })
+    const result = await verifyAndroid(androidInputOf(vector))
     if (!('reason' in result)) expect([isSound, isSameLevel, isHardware]).toEqual([true, true, true])
     if (vector.result === 'bootloader_unlocked') expect(isSound).toBe(false)
   })

@@ -1,13 +1,12 @@
 /** Attestations of App Attest and Key Attestation: real ones, minted ones, and every way to forge one that is known. */
 import { describe, expect, it } from 'vitest'
 import { verifyAndroid } from '../../src/auth/devices/android.ts'
-import { verifyApple } from '../../src/auth/devices/apple.ts'
+import { type AppleInput, verifyApple } from '../../src/auth/devices/apple.ts'
 import type { Attested } from '../../src/auth/devices/attested.ts'
 import type { Refused } from '../../src/auth/devices/chain.ts'
-import { appleRoots, googleRoots } from '../../src/auth/devices/roots.ts'
 import type { AndroidApp, IosApp } from '../../src/wire/device-apps.ts'
 import type { DeviceEnvironment } from '../../src/wire/devices.ts'
-import { attestationVectors, fromBase64 } from '../support/attestation-vectors.ts'
+import { androidInputOf, appleInputOf, attestationVectors, fromBase64 } from '../support/attestation-vectors.ts'
 import {
   type AndroidLies,
   type AppleLies,
@@ -189,43 +188,24 @@ describe('Key Attestation', () => {
 
 describe.runIf(attestationVectors)('attestations of real devices', () => {
   it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
-    const app: IosApp = { ...iosApp, app_ids: [vector.app_id] }
-    const input = {
-      attestation: fromBase64(vector.attestation),
-      challenge: fromBase64(vector.client_data),
-      app,
-      roots: appleRoots,
-    }
-    const now = Date.parse(vector.verify_at)
-    const result = await verifyApple({ ...input, environments: both, now })
+    const input: AppleInput = { ...appleInputOf(vector), environments: both }
+    const { now } = input
+    const result = await verifyApple(input)
     expect(result).toMatchObject({
       environment: vector.environment,
       point: fromBase64(vector.public_key),
       keyId: fromBase64(vector.key_id),
     })
     for (const late of [now + 400 * day, now - 400 * day]) {
-      expect(await verdict(() => verifyApple({ ...input, environments: both, now: late }))).toMatch(
-        /^(?:expired|not_yet_valid)$/,
-      )
+      expect(await verdict(() => verifyApple({ ...input, now: late }))).toMatch(/^(?:expired|not_yet_valid)$/)
     }
   })
 
   it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
-    const app: AndroidApp = {
-      ...androidApp,
-      package_name: vector.package,
-      signing_certificates_sha256: [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')],
-    }
-    const certificates = vector.chain.map(fromBase64)
-    const input = {
-      challenge: fromBase64(vector.challenge),
-      app,
-      roots: googleRoots,
-      now: Date.parse(vector.verify_at),
-    }
-    expect(await verdict(() => verifyAndroid({ ...input, certificates }))).toBe(vector.result)
+    const input = androidInputOf(vector)
+    expect(await verdict(() => verifyAndroid(input))).toBe(vector.result)
     // the pinned key verifies also where the root's certificate is left out
     if (vector.result === 'ok')
-      expect(await verdict(() => verifyAndroid({ ...input, certificates: certificates.slice(0, -1) }))).toBe('ok')
+      expect(await verdict(() => verifyAndroid({ ...input, certificates: input.certificates.slice(0, -1) }))).toBe('ok')
   })
 })

@@ -40,7 +40,7 @@ import { gateway, mailServer, refusal } from '../support/mail-server.ts'
 import { titled } from '../support/titles.ts'
 
 const auth = useAuthModule()
-const { request, codeOf, sql, thirty } = auth
+const { request, codeOf, atOnce, sql } = auth
 
 const sent: Message[] = []
 let failure: Error | undefined
@@ -573,7 +573,7 @@ const read = async (key: string) => told(await request(() => templates.read(key)
 describe('a template', () => {
   it('9.2 is changed by one of thirty writers with the same etag', async () => {
     const { etag } = await read('password_changed')
-    const codes = await thirty((index) => codeOf(() => put('password_changed', { subject: `Number ${index}` }, etag)))
+    const codes = await atOnce('auth.templates', (n) => put('password_changed', { subject: `Number ${n}` }, etag))
     expect(counted(codes)).toEqual([
       ['done', 1],
       ['precondition_failed', 29],
@@ -665,7 +665,7 @@ describe('a template', () => {
   it('of the project is one of 200, however many are declared at once', async () => {
     await sql(`insert into auth.project_templates (key, channel, subject, body, variables)
       select 'many_' || n, 'email', 'x', 'x', '[]' from generate_series(1, 199) n`)
-    const codes = await thirty((index) => codeOf(() => templates.declare(`new_${index}`, numbers, http, 'req_1')))
+    const codes = await atOnce('auth.project_templates', (n) => templates.declare(`new_${n}`, numbers, http, 'req_1'))
     expect(counted(codes)).toEqual([
       ['done', 1],
       ['too_many_templates', 29],

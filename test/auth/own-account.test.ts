@@ -12,52 +12,28 @@ vi.mock('../../src/auth/passwords/argon2.ts', () => ({
     new Uint8Array(createHash('sha256').update(password).update(salt).digest()),
 }))
 
-import { Audit } from '../../src/auth/audit/rows.ts'
 import { ConsentsController } from '../../src/auth/consents/routes.ts'
 import { Consents } from '../../src/auth/consents/rows.ts'
 import { Addresses } from '../../src/auth/emails/addresses.ts'
 import { EmailsController } from '../../src/auth/emails/routes.ts'
 import { IdentitiesController } from '../../src/auth/identities/routes.ts'
-import { Identities, type Person } from '../../src/auth/identities/rows.ts'
-import { Limits } from '../../src/auth/limits/rows.ts'
+import type { Person } from '../../src/auth/identities/rows.ts'
 import { SignUps } from '../../src/auth/limits/sign-ups.ts'
-import { MailAdmission } from '../../src/auth/mail/admission.ts'
-import { type NewMessage, Outbox } from '../../src/auth/mail/outbox.ts'
-import { PendingActions } from '../../src/auth/mail/pending.ts'
-import { OneTimeTokens, type Purpose } from '../../src/auth/mail/tokens.ts'
-import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
+import type { Purpose } from '../../src/auth/mail/tokens.ts'
 import { PasswordChecks } from '../../src/auth/passwords/checks.ts'
 import { hashPassword } from '../../src/auth/passwords/hash.ts'
-import { Reclaim } from '../../src/auth/passwords/reclaim.ts'
-import { Passwords } from '../../src/auth/passwords/rows.ts'
-import { Sessions } from '../../src/auth/sessions/rows.ts'
-import { SettingsRows } from '../../src/auth/settings/rows.ts'
 import { inRequest } from '../../src/auth/shared/sql.ts'
 import { UsersController } from '../../src/auth/users/routes.ts'
-import { Users } from '../../src/auth/users/rows.ts'
 import type { UserT } from '../../src/sdk/user.ts'
+import { accountParts, addAccount, browser } from '../support/account-parts.ts'
 import { useAuthModule } from '../support/auth-module.ts'
 
 const auth = useAuthModule()
 const { request, codeOf, atOnce, sql } = auth
 
-const told: string[] = []
-const notices = {
-  toUser: async ({ email }: { email: string }, template: string) => void told.push(`${template} ${email}`),
-} as never
-const audit = new Audit()
-const limits = new Limits()
-const settings = new SettingsRows()
-const outbox = new Outbox()
-const delivery = { queue: (message: NewMessage) => outbox.queue(message) } as never
-const users = new Users()
-const sessions = new Sessions()
-const tokens = new OneTimeTokens(limits, settings)
-const pending = new PendingActions(outbox, tokens)
-const admission = new MailAdmission(limits)
-const [factors, recovery, challenges, passwords] = [new Factors(), new Recovery(), new Challenges(), new Passwords()]
-const identities = new Identities()
-const reclaim = new Reclaim(factors, identities, recovery, users)
+const parts = accountParts()
+const { admission, audit, challenges, delivery, factors, identities, limits } = parts
+const { notices, outbox, passwords, pending, reclaim, sessions, settings, told, tokens, users } = parts
 const addresses = new Addresses(
   admission,
   audit,
@@ -78,21 +54,17 @@ const consents = new Consents()
 const ofConsents = new ConsentsController(audit, consents)
 const account = new UsersController(audit, users)
 
-const browser = { ip: '192.0.2.7', country: null, user_agent: 'Browser/1', request_id: 'req_1' }
 const http = new Request('https://stack.example/auth')
 const password = 'correct horse'
 /** A user of no test. */
 const stranger = 'usr_stranger'
-let count = 0
 let id: string
 let email: string
 
 beforeAll(() => sql('insert into auth.users (id) values ($1)', [stranger]))
 beforeEach(async () => {
   told.length = 0
-  id = `usr_${count++}`
-  email = `${id}@example.com`
-  await sql('insert into auth.users (id, email, email_confirmed_at) values ($1, $2, now())', [id, email])
+  ;({ id, email } = await addAccount(auth))
 })
 
 const user = () => ({ id }) as UserT

@@ -12,63 +12,45 @@ vi.mock('../../src/auth/passwords/argon2.ts', () => ({
     new Uint8Array(createHash('sha256').update(password).update(salt).digest()),
 }))
 
-import { Audit } from '../../src/auth/audit/rows.ts'
-import { Identities } from '../../src/auth/identities/rows.ts'
-import { Limits } from '../../src/auth/limits/rows.ts'
-import { MailAdmission } from '../../src/auth/mail/admission.ts'
-import { type NewMessage, Outbox } from '../../src/auth/mail/outbox.ts'
-import { PendingActions } from '../../src/auth/mail/pending.ts'
-import { OneTimeTokens, type Purpose } from '../../src/auth/mail/tokens.ts'
-import { Challenges, Factors, Recovery } from '../../src/auth/mfa/rows.ts'
+import type { Purpose } from '../../src/auth/mail/tokens.ts'
 import { ForgottenPasswords } from '../../src/auth/passwords/forgotten.ts'
 import { importFault, isImportedPassword } from '../../src/auth/passwords/imported.ts'
-import { Reclaim } from '../../src/auth/passwords/reclaim.ts'
-import { Passwords } from '../../src/auth/passwords/rows.ts'
 import { Roles } from '../../src/auth/roles/rows.ts'
-import { Sessions } from '../../src/auth/sessions/rows.ts'
-import { SettingsRows } from '../../src/auth/settings/rows.ts'
-import { Users } from '../../src/auth/users/rows.ts'
+import { accountParts, addAccount, browser } from '../support/account-parts.ts'
 import { useAuthModule } from '../support/auth-module.ts'
 
-const { request, codeOf, sql } = useAuthModule()
+const auth = useAuthModule()
+const { request, codeOf, sql } = auth
 
 const told: string[] = []
 const notices = { toUser: async (_user: unknown, template: string) => void told.push(template) } as never
-const limits = new Limits()
-const settings = new SettingsRows()
-const outbox = new Outbox()
-const delivery = { queue: (message: NewMessage) => outbox.queue(message) } as never
-const users = new Users()
-const sessions = new Sessions()
-const tokens = new OneTimeTokens(limits, settings)
+const parts = accountParts()
+const { admission, audit, challenges, delivery, limits, passwords } = parts
+const { pending, reclaim, sessions, settings, tokens, users } = parts
 const forgotten = new ForgottenPasswords(
-  new MailAdmission(limits),
-  new Audit(),
+  admission,
+  audit,
   { refuse: async () => {} } as never,
-  new Challenges(),
+  challenges,
   delivery,
   limits,
   notices,
-  new Passwords(),
-  new PendingActions(outbox, tokens),
+  passwords,
+  pending,
   { requireEnabled: async () => {} } as never,
-  new Reclaim(new Factors(), new Identities(), new Recovery(), users),
+  reclaim,
   sessions,
   settings,
   tokens,
   users,
 )
 
-const browser = { ip: '192.0.2.7', country: null, user_agent: 'Browser/1', request_id: 'req_1' }
-let count = 0
 let id: string
 let email: string
 
 beforeEach(async () => {
   told.length = 0
-  id = `usr_${count++}`
-  email = `${id}@example.com`
-  await sql('insert into auth.users (id, email, email_confirmed_at) values ($1, $2, now())', [id, email])
+  ;({ id, email } = await addAccount(auth))
 })
 
 const issue = async (purpose: Purpose = 'reset_password', target = email) =>

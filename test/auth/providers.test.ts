@@ -21,7 +21,7 @@ import { useAuthModule } from '../support/auth-module.ts'
 import { titled } from '../support/titles.ts'
 
 const auth = useAuthModule()
-const { request, codeOf, sql, thirty } = auth
+const { request, codeOf, atOnce, sql } = auth
 
 const providers = new Providers()
 const states = new ProviderStates()
@@ -111,8 +111,8 @@ describe('9.2 a provider', () => {
 
   it('is changed by one of thirty that have the same etag', async () => {
     const { etag } = await read('google')
-    const codes = await thirty((index) =>
-      codeOf(() => configure('google', { browser_clients: [browser(`racer-${index}`)] }, etag)),
+    const codes = await atOnce('auth.providers', (n) =>
+      configure('google', { browser_clients: [browser(`racer-${n}`)] }, etag),
     )
     expect([codes.filter((code) => code === 'done').length, new Set(codes)]).toEqual([
       1,

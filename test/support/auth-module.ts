@@ -37,9 +37,11 @@ export interface AuthModule {
    * Runs thirty requests at once. Each of them waits where it first writes to the table, so that none reads what another one has written,
    * unless a lock keeps it from reading. @returns their codes.
    */
-  atOnce(table: string, work: (n: number) => Promise<unknown>): Promise<string[]>
-  /** Runs work thirty times at once. Its connections are open before: else the first run would end before the others begin. */
-  thirty<T>(work: (index: number) => Promise<T>): Promise<T[]>
+  atOnce(
+    table: string,
+    work: (n: number) => Promise<unknown>,
+    claimsOf?: (n: number) => object | undefined,
+  ): Promise<string[]>
 }
 
 /** Starts a Postgres with the module's migrations for a test file, and ends it after the tests. */
@@ -131,12 +133,12 @@ export function useAuthModule(): AuthModule {
       if (result instanceof Error) throw result
       return 'done'
     },
-    async atOnce(table, work) {
+    async atOnce(table, work, claimsOf = () => undefined) {
       const times = 30
       let ended = 0
       await postgres.sql(`begin; lock table ${table} in share row exclusive mode`)
       const codes = Promise.all(
-        Array.from({ length: times }, (_, n) => module.codeOf(() => work(n)).finally(() => ended++)),
+        Array.from({ length: times }, (_, n) => module.codeOf(() => work(n), claimsOf(n)).finally(() => ended++)),
       )
       codes.catch(() => {}) // it is awaited below
       const waiting = async () =>
@@ -145,13 +147,6 @@ export function useAuthModule(): AuthModule {
       while (ended + (await waiting()) < times) await new Promise((resolve) => setTimeout(resolve, 10))
       await postgres.sql('commit')
       return codes
-    },
-    async thirty(work) {
-      const all = Array.from({ length: 30 }, (_, index) => index)
-      const clients = await Promise.all(all.map(() => begin('service', undefined)))
-      await Promise.all(clients.map((one) => one.query('rollback')))
-      idle['service']!.push(...clients)
-      return Promise.all(all.map(work))
     },
   }
   return module

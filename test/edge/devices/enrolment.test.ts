@@ -1,13 +1,11 @@
 /** Enrolment of devices over HTTP: challenges, attestations, limits, revocation, and what becomes of devices with their accounts. */
 import { createHmac, randomBytes, sign } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DebugDeviceRefused, enrolDebugDevice } from '../../../cli/shared/debug-device.ts'
 import { stackFiles } from '../../../local/files.ts'
 import { keysAt } from '../../../local/keys.ts'
 import { assertedText } from '../../../src/wire/device-assertion.ts'
-import { attestationVectors, fromBase64 } from '../../support/attestation-vectors.ts'
+import { androidInputOf, appleInputOf, attestationVectors, fromBase64 } from '../../support/attestation-vectors.ts'
 import {
   type AppleLies,
   androidApp,
@@ -24,32 +22,12 @@ import {
 import { callAsserted, enrolDevice } from '../../support/devices.ts'
 import { administer } from '../../support/management.ts'
 import { useStack } from '../../support/stack.ts'
+import { useStatusList } from '../../support/status-list.ts'
 
 if (!attestationVectors) process.stderr.write('the attestations of devices are not here: their tests are skipped\n')
 
-/** Google's list of revoked keys, as a server of this test serves it. */
-const list = { entries: {} as Record<string, { status: string }>, etag: '"1"', status: 200, asked: 0, unchanged: 0 }
-const server: Server = createServer((request, response) => {
-  list.asked++
-  if (list.status !== 200) return response.writeHead(list.status).end()
-  if (request.headers['if-none-match'] === list.etag) {
-    list.unchanged++
-    return response.writeHead(304).end()
-  }
-  response.writeHead(200, { etag: list.etag }).end(JSON.stringify({ entries: list.entries }))
-})
-afterAll(() => server.close())
-
-const stack = useStack(
-  'test/edge/attested',
-  {},
-  {
-    auth: async () => {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return { ANDROID_STATUS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/status` }
-    },
-  },
-)
+const list = useStatusList()
+const stack = useStack('test/edge/attested', {}, { auth: list.start })
 const admin = administer(stack)
 const b64u = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 const [appleRoot, googleRoot] = [newRoot(), newRoot('A root of Android')]
@@ -608,12 +586,9 @@ describe('a debug device', () => {
 describe.runIf(attestationVectors)('attestations of real devices', () => {
   it.each(attestationVectors?.app_attest ?? [])('$name', async (vector) => {
     const { token } = await stack.signUp()
-    await settings([{ ...iosApp, app_ids: [vector.app_id] }])
-    const recording = {
-      challenge: fromBase64(vector.client_data),
-      at: Date.parse(vector.verify_at),
-      attestation: fromBase64(vector.attestation),
-    }
+    const { app, challenge, attestation, now: at } = appleInputOf(vector)
+    await settings([app])
+    const recording = { challenge, at, attestation }
     const { status, json } = await enrolRecorded(token, 'ios', recording)
     expect([status, json.public_key]).toEqual([201, b64u(fromBase64(vector.public_key))])
     expect((await enrolRecorded(token, 'ios', { ...recording, at: Date.now() })).status).toBe(422)
@@ -621,14 +596,9 @@ describe.runIf(attestationVectors)('attestations of real devices', () => {
 
   it.each(attestationVectors?.key_attestation ?? [])('$name', async (vector) => {
     const { token, id } = await stack.signUp()
-    const signing_certificates_sha256 = [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')]
-    await settings([{ ...androidApp, package_name: vector.package, signing_certificates_sha256 }])
-    const certificates = vector.chain.map(fromBase64)
-    const { status } = await enrolRecorded(token, 'android', {
-      challenge: fromBase64(vector.challenge),
-      at: Date.parse(vector.verify_at),
-      certificates,
-    })
+    const { app, challenge, certificates, now: at } = androidInputOf(vector)
+    await settings([app])
+    const { status } = await enrolRecorded(token, 'android', { challenge, at, certificates: [...certificates] })
     expect([status, (await eventsOf(id))[0]]).toEqual(
       vector.result === 'ok' ? [201, ['device.enrolled', null]] : [422, ['device.refused', vector.result]],
     )

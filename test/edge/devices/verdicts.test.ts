@@ -2,16 +2,10 @@
  * 3.7 The verdicts on attestations in workerd: real ones, each known forgery, and 10,000 damaged ones. Node judges the same inputs, and
  * the routes answer none of them with a server error.
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import path from 'node:path'
-import esbuild from 'esbuild'
-import { Miniflare } from 'miniflare'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { appleRoots, googleRoots } from '../../../src/auth/devices/roots.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Bytes } from '../../../src/wire/der.ts'
 import { assertedText } from '../../../src/wire/device-assertion.ts'
-import { attestationVectors, fromBase64 } from '../../support/attestation-vectors.ts'
+import { androidInputOf, appleInputOf, attestationVectors, fromBase64 } from '../../support/attestation-vectors.ts'
 import {
   type AttestationCase,
   type DamagedBatch,
@@ -33,7 +27,7 @@ import {
   pointOf,
   sha256,
 } from '../../support/attestations.ts'
-import { packageRoot } from '../../support/command.ts'
+import { useBundledWorker } from '../../support/bundled-worker.ts'
 import { assertionOf, enrolDevice } from '../../support/devices.ts'
 import {
   appleRoot,
@@ -46,6 +40,7 @@ import {
 import { administer } from '../../support/management.ts'
 import { createRandom } from '../../support/random.ts'
 import { useStack } from '../../support/stack.ts'
+import { useStatusList } from '../../support/status-list.ts'
 
 if (!attestationVectors) process.stderr.write('the attestations of devices are not here: their tests are skipped\n')
 
@@ -92,29 +87,8 @@ function damagedBatch(whole: AttestationCase, seed: number, count: number): Dama
 const kindOf = (verdict: string) => verdict.replace(/^malformed:.*/s, 'malformed')
 
 describe('in workerd', () => {
-  let runtime: Miniflare
-
-  beforeAll(async () => {
-    const { outputFiles } = await esbuild.build({
-      entryPoints: [path.join(packageRoot, 'test/support/attestation-worker.ts')],
-      bundle: true,
-      write: false,
-      format: 'esm',
-      target: 'es2024',
-    })
-    runtime = new Miniflare({
-      modules: [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]!.text }],
-      compatibilityDate: '2026-07-30',
-      cf: false,
-    })
-    await runtime.ready
-  })
-  afterAll(() => runtime?.dispose())
-
-  async function judge(judged: Judged): Promise<{ verdicts: string[]; digest?: number }> {
-    const response = await fetch(await runtime.ready, { method: 'POST', body: JSON.stringify(packed(judged)) })
-    return (await response.json()) as { verdicts: string[]; digest?: number }
-  }
+  const post = useBundledWorker(`export { default } from './test/support/attestation-worker.ts'`)
+  const judge = (judged: Judged) => post<{ verdicts: string[]; digest?: number }>(packed(judged))
 
   it('each forgery is refused for its reason, as in Node, and a genuine attestation is not', async () => {
     const { verdicts } = await judge({ cases: [...genuine, ...forged.map(({ input }) => input)] })
@@ -143,32 +117,8 @@ describe('in workerd', () => {
 
   it.runIf(attestationVectors)('attestations of real devices have their verdicts, as in Node', async () => {
     const { app_attest, key_attestation } = attestationVectors!
-    const ofApple = app_attest.map(
-      (vector): AttestationCase => ({
-        ...apple(fromBase64(vector.attestation)),
-        platform: 'ios',
-        attestation: fromBase64(vector.attestation),
-        challenge: fromBase64(vector.client_data),
-        app: { ...iosApp, app_ids: [vector.app_id] },
-        environments: [vector.environment],
-        roots: appleRoots,
-        now: Date.parse(vector.verify_at),
-      }),
-    )
-    const ofGoogle = key_attestation.map(
-      (vector): AttestationCase => ({
-        platform: 'android',
-        certificates: vector.chain.map(fromBase64),
-        challenge: fromBase64(vector.challenge),
-        app: {
-          ...androidApp,
-          package_name: vector.package,
-          signing_certificates_sha256: [Buffer.from(fromBase64(vector.signing_certificate_sha256)).toString('hex')],
-        },
-        roots: googleRoots,
-        now: Date.parse(vector.verify_at),
-      }),
-    )
+    const ofApple = app_attest.map((one): AttestationCase => ({ platform: 'ios', ...appleInputOf(one) }))
+    const ofGoogle = key_attestation.map((one): AttestationCase => ({ platform: 'android', ...androidInputOf(one) }))
     const cases = [...ofApple, ...ofGoogle]
     const expected = [...app_attest.map(() => 'ok'), ...key_attestation.map(({ result }) => result)]
     const { verdicts } = await judge({ cases })
@@ -195,19 +145,7 @@ describe('in workerd', () => {
 })
 
 describe('at the routes', () => {
-  /** Google's list of revoked keys, which is empty here. */
-  const list = createServer((_request, response) => response.end('{"entries":{}}'))
-  afterAll(() => list.close())
-  const stack = useStack(
-    'test/edge/attested',
-    {},
-    {
-      auth: async () => {
-        await new Promise<void>((resolve) => list.listen(0, '127.0.0.1', resolve))
-        return { ANDROID_STATUS_URL: `http://127.0.0.1:${(list.address() as AddressInfo).port}/status` }
-      },
-    },
-  )
+  const stack = useStack('test/edge/attested', {}, { auth: useStatusList().start })
   const admin = administer(stack)
   const b64u = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
   const many = { rate_limits: { device_enrolment_per_user: { attempts: 1_000, seconds: 60 } } }

@@ -1,9 +1,8 @@
 /** Runs public test vectors (Wycheproof) through the code that verifies deliveries and tokens, in workerd. */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import esbuild from 'esbuild'
-import { Miniflare } from 'miniflare'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useBundledWorker } from '../../support/bundled-worker.ts'
 import { packageRoot } from '../../support/command.ts'
 
 interface Case {
@@ -60,25 +59,7 @@ export default {
 }`
 
 describe.skipIf(!isThere)('the public vectors', () => {
-  let runtime: Miniflare
-
-  beforeAll(async () => {
-    const { outputFiles } = await esbuild.build({
-      stdin: { contents: worker, resolveDir: packageRoot, loader: 'js' },
-      bundle: true,
-      write: false,
-      format: 'esm',
-      target: 'es2024',
-    })
-    runtime = new Miniflare({
-      modules: [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]!.text }],
-      compatibilityDate: '2026-07-30',
-      cf: false,
-    })
-    await runtime.ready
-  })
-  afterAll(() => runtime?.dispose())
-
+  const answersTo = useBundledWorker(worker)
   const cases: Case[] = isThere ? JSON.parse(fs.readFileSync(file, 'utf8')).cases : []
 
   it.each<[Case['kind'], number]>([
@@ -90,9 +71,7 @@ describe.skipIf(!isThere)('the public vectors', () => {
   ])('%s', async (kind, count) => {
     const own = cases.filter((one) => one.kind === kind)
     expect(own).toHaveLength(count)
-    const url = await runtime.ready
-    const response = await fetch(url, { method: 'POST', body: JSON.stringify(own) })
-    const answers = (await response.json()) as unknown[]
+    const answers = await answersTo<unknown[]>(own)
     const wholeBits = kind === 'hmac-sha1' ? 160 : 256
     // A truncated tag proves less than the scheme requires.
     const expected = own.map(({ valid, tagBits = wholeBits }) => valid && tagBits === wholeBits)
