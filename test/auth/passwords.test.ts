@@ -83,6 +83,17 @@ describe('a password that was forgotten', () => {
     expect([await hasPassword(), told]).toEqual([false, []])
   })
 
+  it('ends the sign-ins of the account that wait for their second step, and no others', async () => {
+    const { id: other } = await addAccount(auth)
+    const [own, stranger] = [
+      await request(() => challenges.begin(id, ['pwd'])),
+      await request(() => challenges.begin(other, ['pwd'])),
+    ]
+    await request(async () => forgotten.replace(await prepared(await issue()), browser))
+    expect(await request(() => challenges.read(own))).toBeUndefined()
+    expect(await request(() => challenges.read(stranger))).toEqual({ user_id: other, amr: ['pwd'] })
+  })
+
   it('voids a change of the address that waits, which an intruder may have asked for', async () => {
     const token = await issue('email_change', 'intruder@example.org')
     await request(async () => forgotten.replace(await prepared(await issue()), browser))
