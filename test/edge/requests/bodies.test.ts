@@ -108,7 +108,7 @@ describe('@Req()', () => {
 })
 
 describe('a client that stalls', () => {
-  /** Of the backend alone: the auth worker may still be at work on a sign-up. */
+  /** The backend has one login, and the auth worker, which may still be at work on a sign-up, has others. */
   const waiting = () => connections('stack_backend')
 
   it('is 408 after 30 s, and holds no connection of the database meanwhile', async () => {
